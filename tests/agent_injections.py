@@ -1,6 +1,6 @@
 """Runs in which a scripted model obeys what a result tells it, and then does the user's task.
 
-Rules, tools, desk and gates are those of `pulsus agent`. Only the model and the person are played.
+Rules, tools, asker and gates are those of `pulsus agent`. Only the model and the person are played.
 The person approves the user's own task and nothing else.
 """
 
@@ -18,7 +18,7 @@ import anyio
 
 from pulsus.agent.agent_events import AgentEvent
 from pulsus.agent.agent_session import AgentSession, AskOptions
-from pulsus.agent.control.approval_desk import CallDecision
+from pulsus.agent.control.person_asker import CallDecision
 from pulsus.agent.loop.agent_loop import RunEnd
 from pulsus.agent.tools.all_tools import agent_tools
 from pulsus.bootstrap import build

@@ -144,7 +144,7 @@ class AllowAll:
 
 
 @dataclass
-class ScriptedDesk:
+class ScriptedAsker:
     """A person with prepared answers."""
 
     answer: PersonAnswer = field(default_factory=lambda: PersonAnswer("approved"))
@@ -230,7 +230,7 @@ class AgentWorld:
 
     tools: dict[str, FakeTool]
     control: Any = field(default_factory=AllowAll)
-    desk: Any = field(default_factory=ScriptedDesk)
+    asker: Any = field(default_factory=ScriptedAsker)
     verifier: Verifier = field(default_factory=Verifier)
     record: Recorder = field(default_factory=Recorder)
     events: list[AgentEvent] = field(default_factory=list)
@@ -251,7 +251,7 @@ class AgentWorld:
         table = DescriptorTable([tool.descriptor for tool in self.tools.values()])
         rules = CallRules(self.tools, table, self.control, True, 2, 300)
         cancellation = cancellation or Cancellation()
-        ports = LoopPorts(self.events.append, self.desk, self.verifier, self.record, self.record)
+        ports = LoopPorts(self.events.append, self.asker, self.verifier, self.record, self.record)
         loop = AgentLoop(
             model,
             rules,

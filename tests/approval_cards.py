@@ -1,11 +1,11 @@
-"""Approval cards for tests: a book with clocks that tests set, and decisions that are only kept."""
+"""Waiting approvals for tests: with clocks that tests set, and decisions that are only listed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pulsus.approvals.cards.approval_book import ApprovalBook, BookPorts
 from pulsus.approvals.cards.approval_card import ApprovalSubject
+from pulsus.approvals.cards.waiting_approvals import CardPorts, WaitingApprovals
 from pulsus.core.types import JsonValue
 
 MOVE: dict[str, JsonValue] = {"action": "migrate", "vmid": 101, "source": "pve1", "target": "pve2"}
@@ -13,8 +13,8 @@ SUBJECT = ApprovalSubject("migration", [MOVE], "ada", ("vm:pve1:101",), {"t": "a
 
 
 @dataclass
-class KeptDecisions:
-    """Keeps what a book tells it. `error` is raised instead, as by a full disk."""
+class RecordedDecisions:
+    """Lists the decisions that it gets. `error` is raised instead, as by a full disk."""
 
     rows: list = field(default_factory=list)
     error: Exception | None = None
@@ -37,16 +37,16 @@ class KeptDecisions:
         self._keep("ended", card)
 
 
-class BookOfTest:
-    """A book, its clock in seconds, its events and what it kept."""
+class ApprovalsOfTest:
+    """Waiting approvals, their clock in seconds, their events and decisions."""
 
-    def __init__(self, approvers=1, keep=None, **options):
+    def __init__(self, approvers=1, decisions=None, **options):
         self.seconds = 0.0
         self.events: list[tuple[str, dict[str, JsonValue]]] = []
-        self.keep = keep or KeptDecisions()
-        self.book = ApprovalBook(
-            BookPorts(
-                self.keep,
+        self.decisions = decisions or RecordedDecisions()
+        self.approvals = WaitingApprovals(
+            CardPorts(
+                self.decisions,
                 lambda name, fields: self.events.append((name, dict(fields))),
                 lambda: self.seconds,
                 lambda: approvers,
@@ -55,13 +55,13 @@ class BookOfTest:
         )
 
     def propose(self, subject=SUBJECT, seconds=600):
-        return self.book.propose(subject, risk="high", reason="drain pve1", seconds=seconds)
+        return self.approvals.propose(subject, risk="high", reason="drain pve1", seconds=seconds)
 
     def token(self, card, person="ada"):
-        return self.book.reveal(card.id, person).token
+        return self.approvals.reveal(card.id, person).token
 
     def approve(self, token, person="ada", **options):
-        return self.book.approve(token, person, unmoved, **options)
+        return self.approvals.approve(token, person, unmoved, **options)
 
 
 def unmoved(card):

@@ -13,7 +13,7 @@ import signal
 import threading
 
 from pulsus.approvals.cards.approval_card import ApprovalCard
-from pulsus.approvals.cards.decision_keeper import DecisionKeeper
+from pulsus.approvals.cards.card_decisions import CardDecisions
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
 from pulsus.core.storage.decision_log import verify
 from pulsus.core.storage.decision_log.log_record import LogRecord
@@ -21,7 +21,7 @@ from pulsus.core.storage.state_db import state_db
 from pulsus.core.storage.state_db.kept_database import KeptDatabase
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import ApprovalUnknown
-from tests.approval_cards import SUBJECT, BookOfTest
+from tests.approval_cards import SUBJECT, ApprovalsOfTest
 from tests.plan_hosts import in_child
 from tests.plan_kills import Killer
 
@@ -40,9 +40,9 @@ class _Places:
     def ledger(self):
         return ExecutionLedger(self.state, self.root)
 
-    def keeper(self):
+    def decisions(self):
         ledger = ExecutionLedger(self.state, self.root, kept=KeptDatabase(self.state, self.root))
-        return DecisionKeeper(ledger, self.state, Redactor(()), self.root / "workflows")
+        return CardDecisions(ledger, self.state, Redactor(()), self.root / "workflows")
 
     def read(self, path):
         return path.read_text("utf-8").split() if path.exists() else []
@@ -69,7 +69,7 @@ def _approve_and_execute(places, killer, at_once):
 
     state_db.open_state_db = traced
     killer.arm()
-    made = BookOfTest(keep=places.keeper() if at_once else places.ledger())
+    made = ApprovalsOfTest(decisions=places.decisions() if at_once else places.ledger())
 
     def act():
         card = made.propose()
@@ -78,11 +78,11 @@ def _approve_and_execute(places, killer, at_once):
         made.approve(token)
         _note(places.acknowledged, card.id)
         killer.point()
-        made.book.start(card.id)
+        made.approvals.start(card.id)
         killer.point()
         _note(places.effects, card.id)
         killer.point()
-        made.book.finish(card.id, ("OK",), ok=True)
+        made.approvals.finish(card.id, ("OK",), ok=True)
 
     if at_once:
         threads = [threading.Thread(target=act) for _ in range(CARDS_AT_ONCE)]
@@ -141,7 +141,7 @@ def _log_faults(places):
         for card in places.read(places.acknowledged)
         if f"{card}:approved" not in recorded
     ]
-    places.keeper().approved(_done("apr-later"))
+    places.decisions().approved(_done("apr-later"))
     after = verify.check_log(folder)
     wrong += [f"the log goes on with {found}" for found in (*after.damages, *after.notes)]
     places.ledger().void("apr-later", "ada")

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from pulsus.agent.control.approval_request import ApprovalRequest
+from pulsus.agent.control.call_question import CallQuestion
 from pulsus.agent.control.call_request import ControlPorts
 from pulsus.agent.control.control_rules import AgentControl
 from pulsus.agent.control.protection.own_address import OwnAddress
@@ -139,10 +139,10 @@ def edit(path, content) -> CallDraft:
     return draft("pulsus_file_edit", "write", needs, action="write", path=path, content=content)
 
 
-def request_of(decided) -> ApprovalRequest:
+def request_of(decided) -> CallQuestion:
     """Return the request of a call that waits for a person."""
     assert isinstance(decided, AskPerson)
-    assert isinstance(decided.request, ApprovalRequest)
+    assert isinstance(decided.request, CallQuestion)
     return decided.request
 
 

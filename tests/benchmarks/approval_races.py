@@ -19,7 +19,7 @@ from pathlib import Path
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
 from pulsus.core.storage.state_db.kept_database import KeptDatabase
 from pulsus.errors import ApprovalUnknown
-from tests.approval_cards import SUBJECT, BookOfTest, KeptDecisions
+from tests.approval_cards import SUBJECT, ApprovalsOfTest, RecordedDecisions
 
 APPROVERS = 16
 PATIENCE_SECONDS = 120
@@ -43,7 +43,7 @@ class _Race:
             self.begin.wait(PATIENCE_SECONDS)
             try:
                 self.made.approve(self.tokens[number], f"p{number}")
-                self.made.book.start(self.card.id)
+                self.made.approvals.start(self.card.id)
                 self.started.append(number)
             except ApprovalUnknown:
                 pass
@@ -65,25 +65,25 @@ class _Race:
             if len(self.started) != 1 or self.other:
                 faults[number] = [f"{len(self.started)} executions", *self.other]
                 continue
-            self.made.book.finish(self.card.id, ("OK",), ok=True)
+            self.made.approvals.finish(self.card.id, ("OK",), ok=True)
             faults |= {number: wrong} if (wrong := self._record_fault()) else {}
         return faults
 
     def _record_fault(self):
         """Return the faults of what was kept of the race."""
-        keep, card = self.made.keep, self.card.id
-        if isinstance(keep, KeptDecisions):
-            kept = [what for what, of in keep.rows if of == card]
-            keep.rows.clear()
+        decisions, card = self.made.decisions, self.card.id
+        if isinstance(decisions, RecordedDecisions):
+            kept = [what for what, of in decisions.rows if of == card]
+            decisions.rows.clear()
             return [] if kept == ["approved", "started", "ended"] else [f"on record: {kept}"]
-        row = keep.row(card)
+        row = decisions.row(card)
         right = (row.state, row.approver) == ("done", f"p{self.started[0]}")
         return [] if right else [f"on record as {row.state} by {row.approver}"]
 
 
 def raced(races):
     """Run so many races without a disk. Return the faults."""
-    return _Race(BookOfTest(approvers=APPROVERS), races).run()
+    return _Race(ApprovalsOfTest(approvers=APPROVERS), races).run()
 
 
 def raced_on_disk(root, races):
@@ -91,7 +91,7 @@ def raced_on_disk(root, races):
     state = root / ".pulsus"
     state.mkdir()
     ledger = ExecutionLedger(state, root, kept=KeptDatabase(state, root))
-    return _Race(BookOfTest(approvers=APPROVERS, keep=ledger), races).run()
+    return _Race(ApprovalsOfTest(approvers=APPROVERS, decisions=ledger), races).run()
 
 
 def main():

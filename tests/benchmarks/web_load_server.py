@@ -21,8 +21,8 @@ from pathlib import Path
 
 import uvicorn
 
-from pulsus.approvals.cards.approval_book import MOST_KEPT
 from pulsus.approvals.cards.approval_card import ApprovalSubject
+from pulsus.approvals.cards.waiting_approvals import MOST_KEPT
 from pulsus.bootstrap import build
 from pulsus.cli.serve.project_views import ProjectViews
 from pulsus.core.types import JsonValue
@@ -40,16 +40,16 @@ def _note_time(number, name, fields):
     return _written(number, name, fields)
 
 
-def _carry_out(book, approved):
+def _carry_out(approvals, approved):
     """Start and end each approved card, as the run that proposed it does."""
     while (card_id := approved.get()) is not None:
-        book.start(card_id)
-        book.finish(card_id, ("OK systemctl reload nginx",), ok=True)
+        approvals.start(card_id)
+        approvals.finish(card_id, ("OK systemctl reload nginx",), ok=True)
 
 
-def _fill(book, pending):
+def _fill(approvals, pending):
     """Propose cards until so many wait."""
-    waiting = sum(card.status == "pending" for card in book.cards())
+    waiting = sum(card.status == "pending" for card in approvals.cards())
     for number in range(pending - waiting):
         plan: dict[str, JsonValue] = {
             "tool": "pulsus_control", "command": f"systemctl reload nginx-{number}",
@@ -57,7 +57,7 @@ def _fill(book, pending):
         }  # fmt: skip
         subject = ApprovalSubject("command", plan, "ada", ("host:web1:1",))
         reason = "nginx has a new certificate\ntarget: host:web1:1"
-        book.propose(subject, risk="medium", reason=reason, seconds=600.0)
+        approvals.propose(subject, risk="medium", reason=reason, seconds=600.0)
 
 
 def _resident_mib():
@@ -73,17 +73,17 @@ def _python_blocks():
 
 def _is_full(state):
     """Return True if the server keeps as many cards and events as it ever will."""
-    book, kept = state.book, state.broker._kept
-    return len(book.cards()) >= book._most_kept and len(kept) == kept.maxlen
+    approvals, kept = state.approvals, state.broker._kept
+    return len(approvals.cards()) >= approvals._most_kept and len(kept) == kept.maxlen
 
 
 def _answer(state, command):
     """Do one command, and return its answer."""
     match command:
         case ["fill", pending]:
-            _fill(state.book, int(pending))
+            _fill(state.approvals, int(pending))
         case ["settle"]:
-            while any(card.status in ("approved", "started") for card in state.book.cards()):
+            while any(card.status in ("approved", "started") for card in state.approvals.cards()):
                 time.sleep(0.05)
         case ["times"]:
             return {"times": TIMES}
@@ -91,7 +91,7 @@ def _answer(state, command):
             TIMES.clear()
         case ["memory"]:
             return {
-                "mib": _resident_mib(), "cards": len(state.book.cards()),
+                "mib": _resident_mib(), "cards": len(state.approvals.cards()),
                 "events": len(state.broker._kept), "blocks": _python_blocks(),
                 "is_full": _is_full(state),
             }  # fmt: skip
@@ -117,14 +117,17 @@ def main():
         if name == "approval_approved":
             approved.put(str(fields["id"]))
 
-    state.book._most_kept = int(os.environ.get("WEB_KEPT_CARDS", MOST_KEPT))
+    state.approvals._most_kept = int(os.environ.get("WEB_KEPT_CARDS", MOST_KEPT))
     kept = int(os.environ.get("WEB_KEPT_EVENTS", event_broker.KEPT_EVENTS))
     state.broker._kept = deque(maxlen=kept)
-    state.book._ports = type(state.book._ports)(
-        state.book._ports.keep, hear, state.book._ports.seconds, state.book._ports.approvers
+    state.approvals._ports = type(state.approvals._ports)(
+        state.approvals._ports.decisions,
+        hear,
+        state.approvals._ports.seconds,
+        state.approvals._ports.approvers,
     )
     for _ in range(APPROVERS):  # each agent run waits for its card in a thread of its own
-        threading.Thread(target=_carry_out, args=(state.book, approved), daemon=True).start()
+        threading.Thread(target=_carry_out, args=(state.approvals, approved), daemon=True).start()
     state.accounts.add("ada", "operator", "correct horse battery")
     tokens = []
     for number in range(APPROVERS):

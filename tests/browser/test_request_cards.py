@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.approvals.cards.request_store import RequestStore
+from pulsus.approvals.cards.stored_requests import StoredRequests
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.types import JsonValue
 from tests.browser.axe_rules import faults_of
@@ -62,7 +62,7 @@ def promotions(server):
     path.write_text(source.replace("Hello,", "Hi,"), "utf-8")
     place = ("--domain", "demo", "--action", "greet", "--owner", "ops")
     plain = ask(server, "promote", path, *place, "--reason", "a shorter greeting")
-    store = RequestStore(server.project / ".pulsus", server.project)
+    store = StoredRequests(server.project / ".pulsus", server.project)
     (kept,) = [each for each in store.pending() if each.card == plain]
     fields: dict[str, JsonValue] = {
         **kept.fields,

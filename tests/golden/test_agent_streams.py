@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 from pulsus.agent.agent_session import AskOptions
-from pulsus.agent.control.approval_desk import CallDecision
+from pulsus.agent.control.person_asker import CallDecision
 from pulsus.bootstrap import build
 from pulsus.bootstrap.build_agent_session import make_agent_session
 from pulsus.execution.cancellation import Cancellation

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from pulsus.agent.answers.run_facts import NO_CALL_SUCCEEDED, NOTHING_CHANGED
-from pulsus.agent.control.approval_request import ApprovalRequest
-from pulsus.cli.agent.call_approver import decide_with
+from pulsus.agent.control.call_question import CallQuestion
+from pulsus.cli.agent.terminal_approver import decide_with
 from pulsus.core.storage.records.promotion_target import Target
 from tests.integration.test_json_schemas import check
 from tests.integration.test_run_verified import FACTS, READER, WRITER
@@ -316,7 +316,7 @@ def test_the_address_of_pulsus_follows_the_setting(agent, port, code):
 
 def test_an_approver_sees_which_plan_is_approved(capsys):
     digest = "0123456789abcdef" * 4
-    asked = ApprovalRequest("a1", "pulsus_control", "x", "low", "why", digest, 600)
+    asked = CallQuestion("a1", "pulsus_control", "x", "low", "why", digest, 600)
     assert decide_with(lambda question: "y", asked).choice == "yes"
     assert "plan 0123456789ab\n" in capsys.readouterr().err
 
@@ -324,7 +324,7 @@ def test_an_approver_sees_which_plan_is_approved(capsys):
 def test_an_approver_at_a_terminal_is_told_that_a_request_is_longer_than_the_screen(capsys):
     digest = "0123456789abcdef" * 4
     lines = ["why", *(f"+line {n}" for n in range(100))]
-    asked = ApprovalRequest("a1", "pulsus_file_edit", "x", "low", "\n".join(lines), digest, 600)
+    asked = CallQuestion("a1", "pulsus_file_edit", "x", "low", "\n".join(lines), digest, 600)
     assert decide_with(lambda question: "y", asked).choice == "yes"
     shown = capsys.readouterr().err
     assert [line for line in lines if f"  {line}\n" not in shown] == []

@@ -267,7 +267,7 @@ class AgentSafety(RuleBasedStateMachine):
     def teardown(self) -> None:
         self.cancellation.close()
 
-    # The desk.
+    # The asker.
     def describe(self, request):
         return {"approval_id": "a"}
 

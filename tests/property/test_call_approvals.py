@@ -6,9 +6,9 @@ from dataclasses import replace
 import hypothesis.strategies as st
 from hypothesis import given
 
-from pulsus.agent.control.approval_desk import CallDecision, PersonDesk
-from pulsus.agent.control.approval_request import plan_hash
 from pulsus.agent.control.call_approvals import CallApprovals
+from pulsus.agent.control.call_question import plan_hash
+from pulsus.agent.control.person_asker import CallDecision, PersonAsker
 from pulsus.agent.control.session_grants import SessionGrants, grant_key
 from pulsus.agent.loop.call_draft import AskPerson, RunCall
 from tests.control_rules import NGINX, Clock, control, request_of, restart, write_command
@@ -47,15 +47,15 @@ class Person:
 @given(COMMANDS, COMMANDS, st.booleans())
 def test_an_approval_of_one_command_runs_no_other(approved, run, moved):
     rules = control(said="nginx and web")
-    desk = PersonDesk(CallApprovals(Clock(), seconds=60), rules.grants, rules.hash_of, Person())
+    asker = PersonAsker(CallApprovals(Clock(), seconds=60), rules.grants, rules.hash_of, Person())
     asked = rules.decide(write_command(approved))
     assert isinstance(asked, AskPerson)
-    assert desk.decide(asked).decision == "approved"
+    assert asker.decide(asked).decision == "approved"
     other = write_command(run)
     if moved:
         other = replace(other, resources=(NGINX,))
     if approved != run or moved:
-        assert desk.redeem(asked, other) is not None
+        assert asker.redeem(asked, other) is not None
 
 
 @given(COMMANDS, COMMANDS, st.sampled_from(["nginx", "web"]))

@@ -22,7 +22,7 @@ from pulsus.agent.knowledge.knowledge_gate import asks_to_look_again
 from pulsus.agent.loop.agent_loop import AgentLoop, LoopPorts, RunEnd
 from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.run_calls import CallRunner
-from pulsus.agent.loop.run_ports import ApprovalDesk, RunRecord
+from pulsus.agent.loop.run_ports import ApprovalAsker, RunRecord
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.loop.transcript import Transcript
 from pulsus.agent.loop.turn_budget import TurnBudget
@@ -75,7 +75,7 @@ class SessionParts:
 
     tools: AgentTools
     control: AgentControl
-    desk: ApprovalDesk
+    asker: ApprovalAsker
     prefetcher: Prefetcher
     cluster: ClusterContext
     make_model: MakeModel
@@ -206,7 +206,7 @@ class AgentSession:
             CallRunner(options.cancellation, config.parallel_reads, parts.clock),
             LoopPorts(
                 lambda event: self._observe(event, options.emit),
-                parts.desk,
+                parts.asker,
                 ContractVerifier(parts.tools.by_name, self._results.get),
                 record,
                 parts.metrics,

@@ -19,10 +19,10 @@ import pulsus
 from pulsus.agent.agent_metrics import AgentMetrics
 from pulsus.agent.agent_session import AgentSession, SessionParts
 from pulsus.agent.cluster_context import ClusterContext
-from pulsus.agent.control.approval_desk import CallApprover, PersonDesk
 from pulsus.agent.control.call_approvals import CallApprovals
 from pulsus.agent.control.call_request import ControlPorts
 from pulsus.agent.control.control_rules import AgentControl, ControlLevel
+from pulsus.agent.control.person_asker import CallApprover, PersonAsker
 from pulsus.agent.control.protection.own_address import OwnAddress, names_of_hosts_file
 from pulsus.agent.control.protection.own_process import OwnProcess
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces
@@ -115,7 +115,7 @@ def make_agent_session(
         SessionParts(
             tools=tools,
             control=control,
-            desk=PersonDesk(pending, grants, control.hash_of, person),
+            asker=PersonAsker(pending, grants, control.hash_of, person),
             prefetcher=Prefetcher(tools.system.machine, lambda one: _look_closer(tools, one)),
             cluster=ClusterContext(app.knowledge.context, app.settings.kb.context_seconds),
             make_model=lambda: connect_turn_model(app, breaker),

@@ -21,7 +21,7 @@ from pulsus.errors import ApprovalNeeded, Denied, ExtraMissing, UsageError
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.approvals.cards.request_store import StoredRequest
+    from pulsus.approvals.cards.stored_requests import StoredRequest
     from pulsus.bootstrap.app import App
 
 _MOST_REASON = 1000
@@ -87,7 +87,7 @@ def find_requester(app: App, token_file: Path | None) -> str:
     Raises Denied for a token that may not ask, and ApprovalNeeded if no token is given and there
     are several approvers: one of them could approve an own request.
     """
-    from pulsus.approvals.cards.approval_book import OS_USER
+    from pulsus.approvals.cards.waiting_approvals import OS_USER
     from pulsus.core.storage.promotion.promote import os_user
 
     said = os.environ.get(TOKEN_VARIABLE, "").strip()
@@ -129,12 +129,12 @@ def keep_request(
 
     Raises TooManyApprovals, and what the store raises.
     """
-    from pulsus.approvals.cards.request_store import RequestStore
+    from pulsus.approvals.cards.stored_requests import StoredRequests
     from pulsus.core.system.state_dir import open_state
 
     app = session.app
     minutes = app.settings.approvals.request_minutes
-    kept = RequestStore(open_state(app.state_dir).path, app.project).add(request, minutes)
+    kept = StoredRequests(open_state(app.state_dir).path, app.project).add(request, minutes)
     if session.json:
         console.document({"ok": True, **(about or {}), "requested": _request_json(kept)})
         return

@@ -1,4 +1,4 @@
-"""Lets an agent run wait for an approval card (assistant architecture §6, contracts).
+"""Let an agent run of the web server wait until its approval card is decided (architecture §6).
 
 The thread of the run waits here; the time does not count as run time. What the person approves is
 one call, whose hash is part of the card.
@@ -10,10 +10,10 @@ import threading
 from typing import Final
 
 from pulsus.agent.agent_events import AgentEvent
-from pulsus.agent.control.approval_desk import CallDecision
-from pulsus.agent.control.approval_request import ApprovalRequest
-from pulsus.approvals.cards.approval_book import ApprovalBook
+from pulsus.agent.control.call_question import CallQuestion
+from pulsus.agent.control.person_asker import CallDecision
 from pulsus.approvals.cards.approval_card import ApprovalCard, ApprovalSubject
+from pulsus.approvals.cards.waiting_approvals import WaitingApprovals
 from pulsus.core.types import JsonValue
 from pulsus.errors import PulsusError
 from pulsus.execution.cancellation import Cancellation
@@ -24,15 +24,17 @@ _POLL_SECONDS: Final = 0.1
 class CardApprover:
     """Asks by a card. `requester` is the user who started the run."""
 
-    def __init__(self, book: ApprovalBook, requester: str, cancellation: Cancellation) -> None:
-        self._book, self._requester, self._cancellation = book, requester, cancellation
+    def __init__(
+        self, approvals: WaitingApprovals, requester: str, cancellation: Cancellation
+    ) -> None:
+        self._approvals, self._requester, self._cancellation = approvals, requester, cancellation
         self._started: list[str] = []
         self._pause = threading.Event()
 
-    def decide_call(self, request: ApprovalRequest) -> CallDecision:
+    def decide_call(self, request: CallQuestion) -> CallDecision:
         """Return the decision on a card. Blocks until there is one, or its time is over."""
         try:
-            card = self._book.propose(
+            card = self._approvals.propose(
                 _subject(request, self._requester),
                 risk=request.risk_level,
                 reason=request.description,
@@ -45,7 +47,7 @@ class CardApprover:
         if card.status != "approved":
             return CallDecision("no", card.note or f"the request {card.id} is {card.status}")
         try:
-            self._book.start(card.id)
+            self._approvals.start(card.id)
         except PulsusError as error:
             return CallDecision("no", error.message)
         self._started.append(card.id)
@@ -63,20 +65,20 @@ class CardApprover:
     def _end(self, *, ok: bool) -> None:
         while self._started:
             card_id = self._started.pop()
-            card = self._book.get(card_id)
+            card = self._approvals.get(card_id)
             word = "OK" if ok else "FAILED"
-            self._book.finish(card_id, (f"{word} {_command(card)}",), ok=ok)
+            self._approvals.finish(card_id, (f"{word} {_command(card)}",), ok=ok)
 
     def _wait(self, card: ApprovalCard) -> ApprovalCard:
         while card.status == "pending":
             if self._cancellation.is_cancelled:
-                return self._book.withdraw(card.id, self._requester, "the run was stopped")
+                return self._approvals.withdraw(card.id, self._requester, "the run was stopped")
             self._pause.wait(_POLL_SECONDS)
-            card = self._book.get(card.id)
+            card = self._approvals.get(card.id)
         return card
 
 
-def _subject(request: ApprovalRequest, requester: str) -> ApprovalSubject:
+def _subject(request: CallQuestion, requester: str) -> ApprovalSubject:
     plan: dict[str, JsonValue] = {
         "tool": request.tool,
         "command": request.command,

@@ -14,9 +14,9 @@ import anyio
 from pulsus.agent.agent_events import AgentEvent
 from pulsus.agent.agent_session import AgentSession, AskOptions
 from pulsus.agent.mentions.mention_parser import Mention
-from pulsus.approvals.cards.approval_book import ApprovalBook, BookPorts
-from pulsus.approvals.cards.request_store import RequestKind, RequestStore
-from pulsus.bootstrap.approval_records import decision_keeper, unfinished_approvals
+from pulsus.approvals.cards.stored_requests import RequestKind, StoredRequests
+from pulsus.approvals.cards.waiting_approvals import CardPorts, WaitingApprovals
+from pulsus.bootstrap.approval_setup import card_decisions, interrupted_approvals
 from pulsus.bootstrap.build_agent_session import make_agent_session
 from pulsus.core.storage.state_db.kept_database import KeptDatabase
 from pulsus.core.system.state_dir import open_state
@@ -38,13 +38,13 @@ from pulsus.web.events.event_broker import EventBroker
 from pulsus.web.events.stream_pulse import StreamPulse
 from pulsus.web.mention_names import mention_names
 from pulsus.web.metrics_text import metrics_text
-from pulsus.web.migration_desk import DRY_RUN, MigrationDesk, MigrationRules
+from pulsus.web.migration_cards import DRY_RUN, MigrationCards, MigrationRules
 from pulsus.web.notices.card_notice import CardNotice
 from pulsus.web.notices.card_notifier import CardNotifier, FailedDelivery
 from pulsus.web.notices.notice_delivery import MailRoute, deliver
 from pulsus.web.project_reader import ProjectReader
 from pulsus.web.protection.rate_limit import RateLimit
-from pulsus.web.request_desk import RequestDesk
+from pulsus.web.request_cards import RequestCards
 from pulsus.web.server_state import ServerState, SetupLink
 from pulsus.web.timed_cache import TimedCache
 
@@ -89,31 +89,31 @@ def make_server_state(
         notifier.hear(name, fields)
 
     database = KeptDatabase(state_dir, app.project)
-    keeper = decision_keeper(app, database)
-    book = ApprovalBook(BookPorts(keeper, emit, time.monotonic, accounts.approvers))
+    decisions = card_decisions(app, database)
+    approvals = WaitingApprovals(CardPorts(decisions, emit, time.monotonic, accounts.approvers))
     machine = LocalMachine(os.environ)
-    notifier.get_card = book.get
-    migrations = MigrationDesk(book, emit, _migration_rules(app))
+    notifier.get_card = approvals.get
+    migrations = MigrationCards(approvals, emit, _migration_rules(app))
     carriers: dict[RequestKind, RequestCarrier] = {
         "plan": PlanCarrier(lambda: replace(app)),
         "promotion": PromotionCarrier(lambda: replace(app)),
     }
-    requests = RequestDesk(book, RequestStore(state_dir, app.project), carriers, emit, warn)
+    requests = RequestCards(approvals, StoredRequests(state_dir, app.project), carriers, emit, warn)
     requests.start()
     return ServerState(
         project=app.project.name,
-        book=book,
+        approvals=approvals,
         broker=broker,
         pulse=StreamPulse(broker),
         accounts=accounts,
         tokens=BearerTokens(state_dir),
         sessions=WebSessions(time.time),
         runs=AgentRuns(
-            _agent_starter(app, book, migrations, address.port), app.new_run_id, broker.emit
+            _agent_starter(app, approvals, migrations, address.port), app.new_run_id, broker.emit
         ),
         migrations=migrations,
         requests=requests,
-        unfinished=unfinished_approvals(app),
+        unfinished=interrupted_approvals(app),
         mentions=TimedCache(partial(mention_names, machine), _MENTIONS_SECONDS, time.monotonic),
         catalogue_health=TimedCache(reader.catalogue_health, _OVERVIEW_SECONDS, time.monotonic),
         cluster_state=TimedCache(reader.cluster_state, _OVERVIEW_SECONDS, time.monotonic),
@@ -159,7 +159,7 @@ def _notifier(
 
 
 def _agent_starter(
-    app: App, book: ApprovalBook, migrations: MigrationDesk, port: int
+    app: App, approvals: WaitingApprovals, migrations: MigrationCards, port: int
 ) -> StartAgent:
     def start(
         run_id: str,
@@ -167,7 +167,7 @@ def _agent_starter(
         emit: Callable[[AgentEvent], None],
         cancellation: Cancellation,
     ) -> None:
-        approver = CardApprover(book, request.user, cancellation)
+        approver = CardApprover(approvals, request.user, cancellation)
         made = make_agent_session(
             app,
             approver,

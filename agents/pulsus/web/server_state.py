@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pulsus.approvals.cards.approval_book import ApprovalBook
-from pulsus.approvals.cards.unfinished_approvals import UnfinishedApprovals
+from pulsus.approvals.cards.interrupted_approvals import InterruptedApprovals
+from pulsus.approvals.cards.waiting_approvals import WaitingApprovals
 from pulsus.core.storage.state_db.kept_database import KeptDatabase
 from pulsus.web.accounts.bearer_tokens import BearerTokens
 from pulsus.web.accounts.user_accounts import UserAccounts
@@ -17,11 +17,11 @@ from pulsus.web.accounts.web_sessions import WebSessions
 from pulsus.web.agent_runs import AgentRuns
 from pulsus.web.events.event_broker import EventBroker
 from pulsus.web.events.stream_pulse import StreamPulse
-from pulsus.web.migration_desk import MigrationDesk
+from pulsus.web.migration_cards import MigrationCards
 from pulsus.web.notices.card_notifier import CardNotifier
 from pulsus.web.project_reader import Fields, ProjectReader
 from pulsus.web.protection.rate_limit import RateLimit
-from pulsus.web.request_desk import RequestDesk
+from pulsus.web.request_cards import RequestCards
 from pulsus.web.timed_cache import TimedCache
 
 
@@ -63,16 +63,16 @@ class ServerState:
     """The parts of one server. `project` is the name that its pages show."""
 
     project: str
-    book: ApprovalBook
+    approvals: WaitingApprovals
     broker: EventBroker
     pulse: StreamPulse
     accounts: UserAccounts
     tokens: BearerTokens
     sessions: WebSessions
     runs: AgentRuns
-    migrations: MigrationDesk
-    requests: RequestDesk
-    unfinished: UnfinishedApprovals
+    migrations: MigrationCards
+    requests: RequestCards
+    unfinished: InterruptedApprovals
     mentions: TimedCache[Fields]
     catalogue_health: TimedCache[Fields]
     cluster_state: TimedCache[Fields]

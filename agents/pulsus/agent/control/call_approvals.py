@@ -1,8 +1,8 @@
-"""The approvals of one session's calls, in memory (assistant architecture §6).
+"""The approvals of one agent session's calls: waiting, given and used (assistant architecture §6).
 
-Each is answered once, and allows exactly one call: the one whose hash it was made for. A restart
-voids all of them. They bind an answer to its call; the cards on which several people decide at
-`pulsus serve` are in `approvals/cards/approval_book.py`.
+They are in memory. Each is answered once, and allows exactly one call: the one whose hash it was
+made for. A restart voids all of them. They bind an answer to its call. The cards on which several
+people decide at `pulsus serve` are in `approvals/cards/waiting_approvals.py`.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Final
 
-from pulsus.agent.control.approval_request import ApprovalRequest, plan_hash
 from pulsus.agent.control.call_description import ReadFile, command_line, describe_call
+from pulsus.agent.control.call_question import CallQuestion, plan_hash
 from pulsus.agent.control.command_answers import CommandAnswers
 from pulsus.agent.control.sent_words import find_unsaid_words
 from pulsus.agent.control.session_grants import grant_key
@@ -64,7 +64,7 @@ class CallRequests:
             draft.call.tool, draft.call.args, ids, self._answers.gate.policy.version, sha256
         )
 
-    def make(self, draft: CallDraft, reason: str) -> ApprovalRequest:
+    def make(self, draft: CallDraft, reason: str) -> CallQuestion:
         """Return the request for a call; `reason` says why a person is asked.
 
         Raises EditNotShown for an edit that a person could not read.
@@ -78,7 +78,7 @@ class CallRequests:
         if not typed and self._may_be_granted(draft, risk):
             version = f"{self._answers.gate.policy.version} {self._tool_version(spec)}"
             key = grant_key(draft.call.tool, draft.call.args, ids, risk, version)
-        return ApprovalRequest(
+        return CallQuestion(
             approval_id=self._ports.new_id(),
             tool=draft.call.tool,
             command=command_line(draft),

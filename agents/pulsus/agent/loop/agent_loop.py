@@ -22,7 +22,7 @@ from pulsus.agent.loop.call_draft import CallDraft
 from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.model_asker import ModelAsker
 from pulsus.agent.loop.run_calls import CallRunner
-from pulsus.agent.loop.run_ports import AgentCounters, ApprovalDesk, RunRecord, WriteVerifier
+from pulsus.agent.loop.run_ports import AgentCounters, ApprovalAsker, RunRecord, WriteVerifier
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.loop.transcript import Transcript, message_size
 from pulsus.agent.loop.turn.turn_calls import TurnCalls
@@ -68,7 +68,7 @@ class LoopPorts:
     """Everything with an effect that a run uses. `steer` gives messages that arrived meanwhile."""
 
     emit: EmitEvent
-    desk: ApprovalDesk
+    asker: ApprovalAsker
     verifier: WriteVerifier
     record: RunRecord
     counters: AgentCounters
@@ -106,7 +106,7 @@ class AgentLoop:
         run_seconds: float,
     ) -> None:
         self._model, self._rules, self._ports, self._budget = model, rules, ports, budget
-        self._calls = TurnCalls(rules, runner, ports.desk, ports)
+        self._calls = TurnCalls(rules, runner, ports.asker, ports)
         self._cancellation = runner.cancellation
         self._asker = ModelAsker(model, runner.cancellation, ports)
         self._seconds = run_seconds

@@ -18,8 +18,8 @@ class PersonAnswer:
     reason: str = ""
 
 
-class ApprovalDesk(Protocol):
-    """Asks a person. Each request is answered once, for exactly the call that it was made for."""
+class ApprovalAsker(Protocol):
+    """Asks a person (`agent/control/person_asker.py`): once, for exactly the call asked about."""
 
     def describe(self, request: AskPerson) -> dict[str, JsonValue]:
         """Return the fields of the event `approval_needed`: id, command, risk_level, …"""

@@ -1,7 +1,7 @@
-"""The card that asks a person for one decision, and the hash of what it allows.
+"""One approval card, which asks a person for one decision, and the hash of what it allows.
 
 An approval allows exactly what the card shows: another plan, target, tool file, policy or requester
-is another subject (tool calling §32.5, contracts). Pure.
+is another subject (tool calling §32.5, contracts). All cards are in `waiting_approvals.py`. Pure.
 """
 
 from __future__ import annotations

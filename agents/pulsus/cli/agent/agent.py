@@ -100,9 +100,9 @@ def command(
     event as it happens. Each run has a trace, logs/runs/RUN/steps.log.
     """
     from pulsus.bootstrap.build_agent_session import make_agent_session
-    from pulsus.cli.agent.call_approver import TerminalApprover
     from pulsus.cli.agent.event_view import LiveView, RunSummary, print_event
     from pulsus.cli.agent.run_request import fan_out, leave_now, run_request
+    from pulsus.cli.agent.terminal_approver import TerminalApprover
 
     text = " ".join(request)
     if not text.strip():

@@ -15,14 +15,14 @@ from prompt_toolkit.patch_stdout import patch_stdout
 
 from pulsus.agent.agent_session import AgentSession, AskEnd, AskOptions
 from pulsus.agent.answers.run_facts import told_in_short
-from pulsus.agent.control.approval_desk import CallDecision
-from pulsus.agent.control.approval_request import ApprovalRequest
+from pulsus.agent.control.call_question import CallQuestion
+from pulsus.agent.control.person_asker import CallDecision
 from pulsus.agent.mentions.mention_parser import parse_mentions
 from pulsus.cli import console
-from pulsus.cli.agent.call_approver import decide_with
 from pulsus.cli.agent.chat_prompt import ChatCompleter, ChatPrompt, PromptWoken
 from pulsus.cli.agent.event_view import answer_text
 from pulsus.cli.agent.slash_commands import answer_command
+from pulsus.cli.agent.terminal_approver import decide_with
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import PulsusError
 from pulsus.execution.cancellation import Cancellation
@@ -41,7 +41,7 @@ _WORKING = "… "
 class _Question:
     """An approval that the agent waits for."""
 
-    request: ApprovalRequest
+    request: CallQuestion
     answer: queue.SimpleQueue[CallDecision]
 
 
@@ -52,7 +52,7 @@ class ChatApprover:
         self.questions: queue.SimpleQueue[_Question] = queue.SimpleQueue()
         self.wake: Callable[[], None] = lambda: None
 
-    def decide_call(self, request: ApprovalRequest) -> CallDecision:
+    def decide_call(self, request: CallQuestion) -> CallDecision:
         """Return the person's choice. Blocks until there is one."""
         question = _Question(request, queue.SimpleQueue())
         self.questions.put(question)

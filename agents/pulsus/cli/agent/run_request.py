@@ -13,7 +13,7 @@ from pulsus.execution.cancellation import Cancellation, cancel_on_signals
 
 if TYPE_CHECKING:
     from pulsus.agent.agent_events import AgentEvent, EmitEvent
-    from pulsus.cli.agent.call_approver import TerminalApprover
+    from pulsus.cli.agent.terminal_approver import TerminalApprover
 
 STOPPED = 130
 

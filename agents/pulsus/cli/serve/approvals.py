@@ -220,7 +220,7 @@ def settle_command(
     Nothing is run, now or later: your word is recorded in the decision log with your user name. It
     needs no server.
     """
-    from pulsus.bootstrap.approval_records import unfinished_approvals
+    from pulsus.bootstrap.approval_setup import interrupted_approvals
     from pulsus.core.storage.promotion.promote import os_user
 
     note = (reason or "").strip()
@@ -234,7 +234,7 @@ def settle_command(
             "settling needs a person at a terminal, and this is no terminal",
             hint="run it in a terminal",
         )
-    unfinished = unfinished_approvals(session.app)
+    unfinished = interrupted_approvals(session.app)
     for line in card_lines(dict(unfinished.get(card_id).to_json())):
         console.note(line, hanging=CONTINUED)
     word = "done" if took_effect else "not done"
@@ -250,6 +250,6 @@ def settle_command(
 
 def _unfinished_cards(session: CommandSession) -> list[dict[str, Any]]:
     """Return what a crash left open in this project, as cards."""
-    from pulsus.bootstrap.approval_records import unfinished_approvals
+    from pulsus.bootstrap.approval_setup import interrupted_approvals
 
-    return [dict(each.to_json()) for each in unfinished_approvals(session.app).find()]
+    return [dict(each.to_json()) for each in interrupted_approvals(session.app).find()]

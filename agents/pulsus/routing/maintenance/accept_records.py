@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.core.storage.decision_log import append_position, decision_log
-from pulsus.core.storage.decision_log.approved_records import RECORDS
+from pulsus.core.storage.decision_log.approved_record_keys import RECORDS
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.promotion.promote import os_user
 from pulsus.core.storage.record_status import RecordStatus, record_status

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from pulsus.approvals.cards.approval_card import ApprovalSubject
-from pulsus.approvals.cards.request_store import StoredRequest
+from pulsus.approvals.cards.stored_requests import StoredRequest
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.approval_risk import ApprovalRisk

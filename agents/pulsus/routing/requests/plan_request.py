@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from pulsus.approvals.cards.approval_card import ApprovalSubject
-from pulsus.approvals.cards.request_store import StoredRequest
+from pulsus.approvals.cards.stored_requests import StoredRequest
 from pulsus.approvals.run_consent import CardConsent, input_options
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.core.compose.saved_plans.saved_plan_mapping import (

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.approvals.cards.approval_card import ApprovalSubject
-from pulsus.approvals.cards.request_store import StoredRequest
+from pulsus.approvals.cards.stored_requests import StoredRequest
 from pulsus.approvals.unattended import CallerApproval
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.records.promotion_target import Target

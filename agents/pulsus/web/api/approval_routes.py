@@ -10,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pulsus.approvals.cards.approval_book import MOST_PENDING
 from pulsus.approvals.cards.approval_card import ApprovalCard
 from pulsus.approvals.cards.card_text import card_text
-from pulsus.approvals.cards.request_store import REQUEST_KINDS
+from pulsus.approvals.cards.stored_requests import REQUEST_KINDS
+from pulsus.approvals.cards.waiting_approvals import MOST_PENDING
 from pulsus.web.api.json_body import read_object, text_field
 from pulsus.web.identity import Identity, require
 from pulsus.web.refusals import AsciiJson, Refused
@@ -31,7 +31,7 @@ async def list_approvals(request: Request) -> Response:
     state = _state(request)
     require(request, state, "viewer")
     await run_in_threadpool(state.requests.sync)
-    cards = await run_in_threadpool(state.book.cards)
+    cards = await run_in_threadpool(state.approvals.cards)
     left = await run_in_threadpool(state.unfinished.recent)
     known = {card.id for card in cards}
     rows = [each.to_json() for each in left if each.row.card not in known]
@@ -44,7 +44,7 @@ async def reveal(request: Request) -> Response:
     state, person = _decider(request)
     await read_object(request, frozenset())
     card_id = request.path_params["card_id"]
-    found = await run_in_threadpool(state.book.reveal, card_id, person.name)
+    found = await run_in_threadpool(state.approvals.reveal, card_id, person.name)
     return AsciiJson({"token": found.token, "expires_in": found.expires_in})
 
 
@@ -54,7 +54,7 @@ async def approve(request: Request) -> Response:
     body = await read_object(request, _FIELDS)
     token = text_field(body, "token", _TOKEN_CHARS)
     card_id = request.path_params.get("card_id")
-    card = await run_in_threadpool(state.book.opened_by, token, person.name, card_id=card_id)
+    card = await run_in_threadpool(state.approvals.opened_by, token, person.name, card_id=card_id)
     if card.subject.kind == "migration":
         done = await to_thread.run_sync(
             state.migrations.approve, token, person.name, card.id, limiter=_EXECUTIONS
@@ -66,7 +66,7 @@ async def approve(request: Request) -> Response:
         )
         return AsciiJson(answer)
     card = await run_in_threadpool(
-        state.book.approve, token, person.name, _digest_now, card_id=card.id
+        state.approvals.approve, token, person.name, _digest_now, card_id=card.id
     )
     # An agent's call is carried out by its run, which waits for this: the stream has the result.
     return AsciiJson(
@@ -81,7 +81,7 @@ async def deny(request: Request) -> Response:
     token = text_field(body, "token", _TOKEN_CHARS)
     reason = text_field(body, "reason", _MOST_REASON, needed=False)
     card = await run_in_threadpool(
-        lambda: state.book.deny(
+        lambda: state.approvals.deny(
             token, person.name, reason, card_id=request.path_params.get("card_id")
         )
     )

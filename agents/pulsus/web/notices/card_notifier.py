@@ -37,7 +37,7 @@ class FailedDelivery:
 class CardNotifier:
     """Hears the events of cards. `tell` is called with each failure.
 
-    `get_card` is set once there is a book: the book calls `hear`, and so is made later.
+    `get_card` is set later: the waiting approvals call `hear`, so they are made after this.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class CardNotifier:
         return tuple(reversed(self._failures))
 
     def hear(self, name: str, fields: Mapping[str, JsonValue]) -> None:
-        """Send the notices of a new card later. It never waits, because the book calls it."""
+        """Send the notices of a new card later. It never waits: the waiting approvals call it."""
         if name != "approval_requested" or not self._targets:
             return
         card_id = str(fields["id"])

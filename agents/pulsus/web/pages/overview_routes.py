@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from pulsus.approvals.cards.approval_card import ApprovalCard
 from pulsus.approvals.cards.card_text import card_text
-from pulsus.approvals.cards.unfinished_approvals import UnfinishedApproval
+from pulsus.approvals.cards.interrupted_approvals import InterruptedApproval
 from pulsus.core.types import JsonValue
 from pulsus.errors import PulsusError
 from pulsus.web.identity import Identity
@@ -27,7 +27,7 @@ _MOST_LINE: Final = 160
 async def overview(request: Request, person: Identity) -> Response:
     """`GET /`. A part of the project that cannot be read shows the reason in its place."""
     state: ServerState = request.app.state.server
-    cards = await run_in_threadpool(state.book.cards)
+    cards = await run_in_threadpool(state.approvals.cards)
     waiting = [_waiting_row(card) for card in cards if card.status == "pending"]
     left = await _read(
         lambda: {"rows": [_doubtful_row(each) for each in state.unfinished.recent()]}
@@ -65,7 +65,7 @@ def _waiting_row(card: ApprovalCard) -> Fields:
     }
 
 
-def _doubtful_row(left: UnfinishedApproval) -> Fields:
+def _doubtful_row(left: InterruptedApproval) -> Fields:
     """Return what a crash left open: a person has to look at it."""
     return {
         "id": left.row.card,

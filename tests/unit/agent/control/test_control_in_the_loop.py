@@ -3,8 +3,8 @@
 import time
 from dataclasses import replace
 
-from pulsus.agent.control.approval_desk import CallDecision, PersonDesk
 from pulsus.agent.control.call_approvals import CallApprovals
+from pulsus.agent.control.person_asker import CallDecision, PersonAsker
 from tests.agent_runs import WEB, answers, call, fresh_state, proposes, world
 from tests.control_rules import Clock, control
 
@@ -28,8 +28,8 @@ class Yes:
 
 def run(rules, *proposals, person=None, state=None):
     pending = CallApprovals(Clock(), seconds=60)
-    desk = PersonDesk(pending, rules.grants, rules.hash_of, person)
-    session = replace(world(), control=rules, state=state, desk=desk)
+    asker = PersonAsker(pending, rules.grants, rules.hash_of, person)
+    session = replace(world(), control=rules, state=state, asker=asker)
     return session, session.run(*proposals)
 
 

@@ -185,7 +185,7 @@ def test_the_last_two_turns_begin_no_write():
 def test_a_denied_write_does_not_run_and_the_reason_is_told():
     session = world()
     session.control = AllowAll(asked=("pulsus_control",))
-    session.desk.answer = PersonAnswer("denied", "not today")
+    session.asker.answer = PersonAnswer("denied", "not today")
     session.run(
         proposes(call("pulsus_query", **SEARCH)), proposes(restart()), answers("It was denied.")
     )
@@ -196,7 +196,7 @@ def test_a_denied_write_does_not_run_and_the_reason_is_told():
 def unattended(*asked):
     session = world()
     session.control = AllowAll(asked=asked)
-    session.desk.answer = PersonAnswer("unattended")
+    session.asker.answer = PersonAnswer("unattended")
     return session
 
 
@@ -253,7 +253,7 @@ def test_a_write_that_needs_a_person_ends_the_turn_that_also_has_such_a_read():
 def test_a_write_without_a_person_to_ask_waits_with_status_4():
     session = world()
     session.control = AllowAll(asked=("pulsus_control",))
-    session.desk.answer = PersonAnswer("unattended")
+    session.asker.answer = PersonAnswer("unattended")
     end = session.run(proposes(call("pulsus_query", **SEARCH)), proposes(restart()))
     assert end.exit_status == 4
     assert session.tools["pulsus_control"].ran == []

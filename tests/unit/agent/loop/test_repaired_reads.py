@@ -137,7 +137,7 @@ def test_a_write_is_never_made_again_without_its_inputs():
 def test_the_second_call_is_judged_and_no_person_is_asked_about_it():
     made = session(refuses_the_file, asks=True)
     made.run(uptime(), answers("I could not."))
-    assert made.desk.asked == []
+    assert made.asker.asked == []
     assert len(made.tools["kernel_uptime"].ran) == 1
     (result,) = made.named("agent_tool_result")
     assert result["error"]["message"] == FAULT

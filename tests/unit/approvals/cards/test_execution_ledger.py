@@ -9,7 +9,7 @@ import pytest
 
 from pulsus.approvals.cards.approval_card import ApprovalCard
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
-from pulsus.approvals.cards.request_store import RequestStore
+from pulsus.approvals.cards.stored_requests import StoredRequests
 from pulsus.core.storage.state_db import state_db
 from pulsus.errors import ApprovalUnknown
 from tests.approval_cards import MOVE, SUBJECT
@@ -66,7 +66,7 @@ def test_to_look_for_what_is_open_takes_no_longer_with_a_thousand_old_rows(ledge
         return database
 
     ledger.approved(CARD)
-    store = RequestStore(ledger._state_dir, ledger._project)
+    store = StoredRequests(ledger._state_dir, ledger._project)
     with closing(opened(ledger._state_dir, ledger._project)) as database:
         database.execute("BEGIN")
         for n in range(1000):

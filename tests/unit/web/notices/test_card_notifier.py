@@ -7,23 +7,23 @@ import threading
 from pulsus.web.notices.card_notice import CardNotice
 from pulsus.web.notices.card_notifier import CardNotifier, FailedDelivery
 from pulsus.web.notices.notice_delivery import DeliveryFailed
-from tests.approval_cards import BookOfTest
+from tests.approval_cards import ApprovalsOfTest
 from tests.patience import PATIENCE_SECONDS
 
 
 def made_notifier(deliver, targets=("mailto:a@b", "https://hook.example/secret")):
     told: list[FailedDelivery] = []
-    book = BookOfTest()
+    approvals = ApprovalsOfTest()
     notifier = CardNotifier(targets, deliver, "http://localhost:1", told.append)
-    notifier.get_card = book.book.get
-    return notifier, book, told
+    notifier.get_card = approvals.approvals.get
+    return notifier, approvals, told
 
 
 def test_each_target_gets_one_notice_with_the_link_and_without_a_token():
     sent = []
-    notifier, book, told = made_notifier(lambda notice, target: sent.append((notice, target)))
-    card = book.propose()
-    token = book.token(card)
+    notifier, approvals, told = made_notifier(lambda notice, target: sent.append((notice, target)))
+    card = approvals.propose()
+    token = approvals.token(card)
     notifier.hear("approval_requested", {"id": card.id, "kind": "migration"})
     notifier.hear("approval_approved", {"id": card.id, "kind": "migration"})
     notifier.close(PATIENCE_SECONDS)
@@ -52,8 +52,8 @@ def test_a_failed_delivery_is_kept_and_the_other_target_is_still_told():
             raise DeliveryFailed("no server")
         sent.append(target)
 
-    notifier, book, told = made_notifier(deliver)
-    card = book.propose()
+    notifier, approvals, told = made_notifier(deliver)
+    card = approvals.propose()
     notifier.hear("approval_requested", {"id": card.id, "kind": "migration"})
     notifier.close(PATIENCE_SECONDS)
     assert sent == ["https://hook.example/secret"]
@@ -68,8 +68,8 @@ def test_a_target_that_hangs_holds_up_no_card():
         reached.set()
         hangs.wait(PATIENCE_SECONDS)
 
-    notifier, book, told = made_notifier(deliver, ("https://hook.example/secret",))
-    notifier.hear("approval_requested", {"id": book.propose().id})
+    notifier, approvals, told = made_notifier(deliver, ("https://hook.example/secret",))
+    notifier.hear("approval_requested", {"id": approvals.propose().id})
     reached.wait(PATIENCE_SECONDS)
     for number in range(250):
         notifier.hear("approval_requested", {"id": f"apr-{number}"})
@@ -80,7 +80,7 @@ def test_a_target_that_hangs_holds_up_no_card():
 
 
 def test_without_targets_no_thread_starts():
-    notifier, book, _ = made_notifier(lambda notice, target: None, ())
+    notifier, approvals, _ = made_notifier(lambda notice, target: None, ())
     before = threading.active_count()
-    notifier.hear("approval_requested", {"id": book.propose().id})
+    notifier.hear("approval_requested", {"id": approvals.propose().id})
     assert threading.active_count() == before

@@ -23,7 +23,7 @@ from pulsus.agent.loop.call_draft import (
 from pulsus.agent.loop.check_calls import CallRules, TurnMoment, check_calls
 from pulsus.agent.loop.run_calls import CallRunner, FinishedCall
 from pulsus.agent.loop.run_ports import (
-    ApprovalDesk,
+    ApprovalAsker,
     PersonAnswer,
     WriteVerifier,
 )
@@ -53,9 +53,9 @@ class TurnCalls:
     """Handles the calls of a turn."""
 
     def __init__(
-        self, rules: CallRules, runner: CallRunner, desk: ApprovalDesk, ports: TurnPorts
+        self, rules: CallRules, runner: CallRunner, asker: ApprovalAsker, ports: TurnPorts
     ) -> None:
-        self._rules, self._runner, self._desk, self._ports = rules, runner, desk, ports
+        self._rules, self._runner, self._asker, self._ports = rules, runner, asker, ports
         self._record = TurnRecord(rules, ports)
 
     async def run(
@@ -167,11 +167,11 @@ class TurnCalls:
 
     async def _ask(self, turn: TurnProgress, asked: AskPerson, seconds: float) -> None:
         call = asked.draft.call
-        fields = self._desk.describe(asked)
+        fields = self._asker.describe(asked)
         self._ports.record.event("approval_needed", decision=call.tool, artifacts=[], **fields)
         self._ports.emit(agent_event("approval_needed", **fields))
         began = time.monotonic()
-        answer: PersonAnswer = await anyio.to_thread.run_sync(self._desk.decide, asked)
+        answer: PersonAnswer = await anyio.to_thread.run_sync(self._asker.decide, asked)
         turn.waited_s += time.monotonic() - began
         self._ports.record.event(
             "approval", decision=answer.decision, tool=call.tool, reason=answer.reason, artifacts=[]
@@ -211,7 +211,7 @@ class TurnCalls:
         )
         if found.refusal is not None:
             return found.refusal
-        return self._desk.redeem(asked, replace(draft, resources=found.resources))
+        return self._asker.redeem(asked, replace(draft, resources=found.resources))
 
     async def _run_one(self, turn: TurnProgress, draft: CallDraft, seconds: float) -> None:
         if draft.kind == "write":

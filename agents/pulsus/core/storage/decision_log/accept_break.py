@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pulsus.core.storage.decision_log import (
     append_position,
-    approved_records,
+    approved_record_keys,
     decision_log,
     log_files,
     log_identity,
@@ -30,9 +30,9 @@ from pulsus.core.types import JsonValue
 from pulsus.errors import AuditTampered, storage_errors
 from pulsus.fast_dataclass import dataclass
 
-STARTER = approved_records.STARTER
+STARTER = approved_record_keys.STARTER
 
-accepted_keys = approved_records.accepted_keys
+accepted_keys = approved_record_keys.accepted_keys
 """The promotions that a record accepts although the log does not know them like that."""
 
 KEYS = 1000
@@ -59,7 +59,7 @@ class AcceptedBreak:
 
 def parse_break(record: LogRecord | None) -> AcceptedBreak | None:
     """Return the acceptance in a record, or None for any other record."""
-    if record is None or record.kind != approved_records.ACCEPT:
+    if record is None or record.kind != approved_record_keys.ACCEPT:
         return None
     match record.data:
         case {
@@ -121,9 +121,9 @@ def accept(
         begun = decision_log.DecisionLog(
             folder, path, *ends, _find_position(found, path), user_witness.Witness.of(folder)
         )
-        log = decision_log.add_record(begun, Decision(approved_records.ACCEPT, data), clock)
+        log = decision_log.add_record(begun, Decision(approved_record_keys.ACCEPT, data), clock)
         for some in more:
-            rest = Decision(approved_records.MORE, {"records": [*some]})
+            rest = Decision(approved_record_keys.MORE, {"records": [*some]})
             log = decision_log.add_record(log, rest, clock)
         log_identity.write(folder, decision_log.head_of(log).log)
         return decision_log.head_of(log)

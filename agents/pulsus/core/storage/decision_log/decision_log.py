@@ -21,7 +21,7 @@ import filelock
 from pulsus import __version__
 from pulsus.core.storage.decision_log import (
     append_position,
-    approved_records,
+    approved_record_keys,
     log_files,
     log_identity,
     log_reader,
@@ -239,10 +239,10 @@ def begin_log(
     taken = promotion_records.read_all(catalogue) if catalogue and catalogue.is_dir() else ()
     first, *more = record_key.by_tool(taken)
     data: dict[str, JsonValue] = {"nonce": rand(8).hex(), "pulsus": __version__}
-    begun = Decision(approved_records.BEGIN, data | ({"records": first} if first else {}))
+    begun = Decision(approved_record_keys.BEGIN, data | ({"records": first} if first else {}))
     log = add_record(log, begun, clock)
     for some in more:
-        log = add_record(log, Decision(approved_records.MORE, {"records": some}), clock)
+        log = add_record(log, Decision(approved_record_keys.MORE, {"records": some}), clock)
     return log
 
 

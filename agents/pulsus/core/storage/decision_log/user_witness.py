@@ -137,7 +137,7 @@ class Witness:
         `before` is the head now, and `at` the segment and the size where its line ends. What is not
         this user's `own` decision approves nothing.
         """
-        from pulsus.core.storage.decision_log.approved_records import approved_keys
+        from pulsus.core.storage.decision_log.approved_record_keys import approved_keys
 
         pairs = tuple(pair for each in records for pair in approved_keys(each)) if own else ()
         if pairs:

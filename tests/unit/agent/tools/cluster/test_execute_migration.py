@@ -12,7 +12,7 @@ from tests.project import make
 HOLDS = [{"action": "migrate", "vmid": 103, "source": "pve3", "target": "pve1"}]
 
 
-class Desk:
+class Cards:
     """Keeps what was proposed. `full` makes it refuse."""
 
     def __init__(self):
@@ -26,8 +26,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk():
-    return Desk()
+def cards():
+    return Cards()
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +36,10 @@ def project(tmp_path_factory):
 
 
 @pytest.fixture
-def tools(project, desk):
+def tools(project, cards):
     made = tools_in(project)
     own = made.by_name["execute_migration"]
-    made.by_name["execute_migration"] = ExecuteMigrationTool(view_of, own.report, desk)
+    made.by_name["execute_migration"] = ExecuteMigrationTool(view_of, own.report, cards)
     return made
 
 
@@ -47,11 +47,11 @@ def execute(tools, plan, reason="pve3 has ECC errors"):
     return call(tools, "execute_migration", {"plan": plan, "reason": reason})
 
 
-def test_a_plan_that_holds_becomes_a_request_with_its_reason(tools, desk):
+def test_a_plan_that_holds_becomes_a_request_with_its_reason(tools, cards):
     outcome = execute(tools, HOLDS)
     assert outcome.suspended == Suspension("apr-1", 1, "it waits")
     assert outcome.response.data == {"approval_id": "apr-1", "plan": HOLDS, "executed": 0}
-    ((actions, reason),) = desk.proposed
+    ((actions, reason),) = cards.proposed
     assert (actions[0].vmid, reason) == (103, "pve3 has ECC errors")
     assert outcome.wrote == ()
 
@@ -69,12 +69,12 @@ def test_a_plan_that_holds_becomes_a_request_with_its_reason(tools, desk):
         ([HOLDS[0] | {"target": "pve9"}], "NOT_FOUND"),
     ],
 )
-def test_no_other_plan_suspends_the_agent(tools, desk, plan, code):
+def test_no_other_plan_suspends_the_agent(tools, cards, plan, code):
     outcome = execute(tools, plan)
     error = outcome.response.error
     assert error is not None
     assert (outcome.suspended, error.code, error.blocked) == (None, code, True)
-    assert desk.proposed == []
+    assert cards.proposed == []
 
 
 def test_without_a_server_the_plan_waits_for_an_approval_that_cannot_be_given_here(project):
@@ -87,8 +87,8 @@ def test_without_a_server_the_plan_waits_for_an_approval_that_cannot_be_given_he
     assert "pulsus serve" in outcome.response.error.message
 
 
-def test_a_full_desk_is_a_failure_and_does_not_suspend(tools, desk):
-    desk.full = True
+def test_a_full_list_of_cards_is_a_failure_and_does_not_suspend(tools, cards):
+    cards.full = True
     outcome = execute(tools, HOLDS)
     assert (outcome.suspended, outcome.response.error.code) == (None, "EXECUTION_FAILED")
 

@@ -1,7 +1,7 @@
-"""Requests for approval that outlive their process, kept in `state.db` (ADR 56). Effect: database.
+"""Requests for approval that wait in `state.db` and outlive their process (ADR 56).
 
 A request has the bytes that an approval is for. It has no token: a server makes a card of it, and
-mints tokens for its approvers.
+mints tokens for its approvers (`web/request_cards.py`, `waiting_approvals.py`). Effect: database.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class StoredRequest:
         return min(ends - now, ends - made).total_seconds()
 
 
-class RequestStore:
+class StoredRequests:
     """The requests of one project. All methods raise Busy, DiskFull, StorageUnwritable and
     StateCorrupt. Each opens the database anew, so that any thread may call them.
     """

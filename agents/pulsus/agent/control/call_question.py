@@ -1,4 +1,7 @@
-"""A request to approve one call, and the hash that names exactly this call."""
+"""The question to a person: approve this one call? With the hash that names exactly this call.
+
+`call_request.py` makes it, `person_asker.py` asks it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ GrantScope = Literal["", "session"]
 
 
 @dataclass(frozen=True, slots=True)
-class ApprovalRequest:
+class CallQuestion:
     """The question to a person (contracts, APPROVAL_REQUIRED).
 
     `command` is one line, `description` the lines that explain it: the target, the risk and the

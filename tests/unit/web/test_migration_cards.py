@@ -11,8 +11,8 @@ import pytest
 from pulsus.errors import ApprovalUnknown, DiskFull, PlanMoved, SelfApprovalRefused
 from pulsus.infra.migrations.check_migrations import check_migrations
 from pulsus.infra.migrations.proxmox_executor import DryRunExecutor
-from pulsus.web.migration_desk import MigrationDesk, MigrationRules
-from tests.approval_cards import BookOfTest
+from pulsus.web.migration_cards import MigrationCards, MigrationRules
+from tests.approval_cards import ApprovalsOfTest
 from tests.clusters import SICK, changed, view_of
 
 PLAN: list[Any] = [
@@ -38,31 +38,31 @@ class FakeNodes:
 
 
 class Made:
-    """A desk over a book of a test; `document` holds the facts of now."""
+    """Migration cards over waiting approvals of a test; `document` holds the facts of now."""
 
     def __init__(self, executor=None, approvers=1, **rules):
-        self.own = BookOfTest(approvers)
+        self.own = ApprovalsOfTest(approvers)
         self.document = SICK
         self.nodes = executor or FakeNodes()
         name = "dry-run" if self.nodes.dry else "proxmox"
         self.rules = MigrationRules(
             lambda: view_of(self.document), self.nodes, 600.0, executor_name=name, **rules
         )
-        self.desk = MigrationDesk(self.own.book, self.emit, self.rules)
+        self.cards = MigrationCards(self.own.approvals, self.emit, self.rules)
 
     def emit(self, name, fields):
         self.own.events.append((name, dict(fields)))
 
     def propose(self, plan=None, requester="ada"):
         actions = check_migrations(plan or PLAN, view_of(self.document)).actions
-        made = self.desk.propose(requester, actions, "pve3 has ECC errors")
-        return self.own.book.get(made.approval_id)
+        made = self.cards.propose(requester, actions, "pve3 has ECC errors")
+        return self.own.approvals.get(made.approval_id)
 
     def approve(self, card, person="ada"):
-        return self.desk.approve(self.own.token(card, person), person, card.id)
+        return self.cards.approve(self.own.token(card, person), person, card.id)
 
     def status(self, card):
-        return self.own.book.get(card.id).status
+        return self.own.approvals.get(card.id).status
 
 
 def test_an_approved_plan_is_carried_out_in_its_order_and_each_action_is_reported():
@@ -88,7 +88,7 @@ def test_a_dry_run_says_so_on_the_card_and_in_the_result():
     assert done["dry_run"] is True
     assert {each["message"] for each in done["actions"]} == {"dry run: nothing was done"}
     assert not any(each["verified"] for each in done["actions"])
-    assert made.own.book.get(card.id).results[-1] == "dry run: nothing was moved"
+    assert made.own.approvals.get(card.id).results[-1] == "dry run: nothing was moved"
 
 
 @pytest.mark.parametrize(("stop", "moved"), [(True, [103]), (False, [103, 101])])
@@ -115,7 +115,7 @@ def test_facts_that_moved_since_the_proposal_refuse_the_approval_and_nothing_run
     made.document = later
     with pytest.raises(PlanMoved):
         made.approve(card)
-    assert (made.nodes.moved, made.status(card), made.own.keep.rows) == ([], "pending", [])
+    assert (made.nodes.moved, made.status(card), made.own.decisions.rows) == ([], "pending", [])
 
 
 def test_an_edited_plan_is_refused():
@@ -130,7 +130,7 @@ def test_an_edited_plan_is_refused():
 def test_a_plan_is_refused_once_another_executor_would_carry_it_out():
     made = Made(DryRunExecutor())
     card = made.propose()
-    made.desk._rules = replace(made.rules, executor=FakeNodes(), executor_name="proxmox")
+    made.cards._rules = replace(made.rules, executor=FakeNodes(), executor_name="proxmox")
     with pytest.raises(PlanMoved):
         made.approve(card)
 
@@ -146,7 +146,7 @@ def test_an_own_request_needs_a_second_approver_if_there_is_one():
 def test_a_decision_that_cannot_be_recorded_moves_nothing():
     made = Made()
     card = made.propose()
-    made.own.keep.error = DiskFull("the disk is full")
+    made.own.decisions.error = DiskFull("the disk is full")
     with pytest.raises(DiskFull):
         made.approve(card)
     assert made.nodes.moved == []
@@ -159,7 +159,7 @@ def test_a_token_carries_a_plan_out_once_however_many_use_it_at_once():
 
     def use():
         try:
-            ends.append(made.desk.approve(token, "ada", None).card.status)
+            ends.append(made.cards.approve(token, "ada", None).card.status)
         except ApprovalUnknown:
             ends.append("refused")
 
@@ -191,7 +191,7 @@ def test_a_plan_that_ceased_to_hold_while_another_one_ran_does_not_start():
 def test_after_the_server_ends_no_further_action_begins():
     made = Made()
     card = made.propose()
-    made.desk.close()
+    made.cards.close()
     lines = made.approve(card).to_json()["results"]
     assert made.nodes.moved == []
     assert all("it was cancelled" in line for line in lines)

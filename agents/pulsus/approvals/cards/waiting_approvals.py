@@ -1,10 +1,15 @@
-"""The cards of one process, and every change of them (tool calling §32.5, ADR 49).
+"""The approval cards that wait for a person at `pulsus serve`, and every change of them (ADR 49).
 
-A card is pending until one person approves or denies it, or its time is over. Approving takes a
-token that was revealed to that person. Whatever happens at the same time, a card is decided once,
-and a denial before the start wins. Safe for use by several threads: while the decision on one
-card is written, others are decided too, and share the write. The approval that lets the agent of
-one session make a call is in `agent/control/call_approvals.py`.
+This is where a waiting (pending) approval is kept: in memory, until one person approves or denies
+it, or its time is over. Approving takes a token that was revealed to that person. Whatever happens
+at the same time, a card is decided once, and a denial before the start wins. Safe for use by
+several threads: while the decision on one card is written, others are decided too, and share the
+write (tool calling §32.5).
+
+Elsewhere: one card is `approval_card.py`; a request of another process that waits for a server is
+in `stored_requests.py`; a decision is recorded by `card_decisions.py`, and what was approved is in
+`execution_ledger.py`; a call of the agent at the terminal waits in
+`agent/control/call_approvals.py`.
 """
 
 from __future__ import annotations
@@ -54,8 +59,8 @@ _MOST_REASON: Final = 1000
 """Characters of the reason of a denial."""
 
 
-class KeepDecision(Protocol):
-    """Keeps decisions for good before anything runs: the decision log, and the ledger."""
+class DecisionRecord(Protocol):
+    """Records decisions before anything runs: `card_decisions.py`, or the ledger alone."""
 
     def approved(self, card: ApprovalCard) -> None:
         """Keep an approval. An error means that nothing runs."""
@@ -75,15 +80,15 @@ class KeepDecision(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class BookPorts:
-    """The ports of a book.
+class CardPorts:
+    """Everything outside that waiting approvals use.
 
     `seconds` is a monotonic clock, by which cards expire: setting the time of day back revives
     none. `approvers` returns the number of people who may approve: with one, that person may
     approve an own request.
     """
 
-    keep: KeepDecision
+    decisions: DecisionRecord
     emit: EmitCardEvent
     seconds: Callable[[], float]
     approvers: Callable[[], int] = lambda: 1
@@ -103,11 +108,11 @@ class RevealedToken:
         return f"RevealedToken(expires_in={self.expires_in})"
 
 
-class ApprovalBook:
+class WaitingApprovals:
     """All cards of one process. They end with it; what was approved is in the ledger."""
 
     def __init__(
-        self, ports: BookPorts, *, most: int = MOST_PENDING, most_kept: int = MOST_KEPT
+        self, ports: CardPorts, *, most: int = MOST_PENDING, most_kept: int = MOST_KEPT
     ) -> None:
         self._ports, self._most, self._most_kept = ports, most, most_kept
         self._cards: dict[str, ApprovalCard] = {}
@@ -210,7 +215,7 @@ class ApprovalBook:
                     hint="deny it, and ask for the plan as it is now",
                 )
             approved = replace(card, status="approved", decided_by=approver)
-            self._ports.keep.approved(approved)
+            self._ports.decisions.approved(approved)
             self._end_decision(approved, "approved")
             return approved
 
@@ -233,7 +238,7 @@ class ApprovalBook:
             denied = replace(
                 card, status="denied", decided_by=approver, note=reason[:_MOST_REASON].strip()
             )
-            self._ports.keep.denied(denied)
+            self._ports.decisions.denied(denied)
             self._end_decision(denied, "denied")
             return denied
 
@@ -248,7 +253,7 @@ class ApprovalBook:
             denied = replace(
                 card, status="denied", decided_by=approver, note=reason[:_MOST_REASON].strip()
             )
-            self._ports.keep.denied(denied)
+            self._ports.decisions.denied(denied)
             self._end_decision(denied, "denied")
             return denied
 
@@ -261,7 +266,7 @@ class ApprovalBook:
             if card.status != "approved":
                 raise _unknown(f"the request {card_id} is {card.status}, not approved")
             started = replace(card, status="started")
-            self._ports.keep.started(started)
+            self._ports.decisions.started(started)
             with self._lock:
                 self._cards[card_id] = started
                 self._emit(start_events(started))
@@ -274,7 +279,7 @@ class ApprovalBook:
                 raise _unknown(f"the request {card_id} is {card.status}, not started")
             status: CardStatus = "done" if ok else "failed"
             ended = replace(card, status=status, results=results)
-            self._ports.keep.ended(ended)
+            self._ports.decisions.ended(ended)
             with self._lock:
                 self._cards[card_id] = ended
                 self._emit(end_events(ended))

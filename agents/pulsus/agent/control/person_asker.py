@@ -1,6 +1,7 @@
-"""The desk where a person answers requests: each once, for exactly the call that it shows.
+"""Ask a person to approve a call of the agent: once, for exactly the call that is shown.
 
-It satisfies the protocol of the loop. Effect: asks through `ask`.
+The question is a `CallQuestion` (`call_question.py`); the answer waits in `call_approvals.py`. Who
+answers: `cli/agent/terminal_approver.py` or `web/card_approver.py`. Effect: asks a person.
 """
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, Protocol
 
-from pulsus.agent.control.approval_request import ApprovalRequest
 from pulsus.agent.control.call_approvals import CallApprovals
+from pulsus.agent.control.call_question import CallQuestion
 from pulsus.agent.control.session_grants import SessionGrants
 from pulsus.agent.loop.call_draft import AskPerson, CallDraft
 from pulsus.agent.loop.run_ports import PersonAnswer
@@ -30,13 +31,13 @@ class CallDecision:
 class CallApprover(Protocol):
     """A person who can be asked about one call."""
 
-    def decide_call(self, request: ApprovalRequest) -> CallDecision:
+    def decide_call(self, request: CallQuestion) -> CallDecision:
         """Return the person's choice. Blocks until there is one."""
         ...
 
 
-class PersonDesk:
-    """Keeps the requests of one session. Without `person` each of them is unattended.
+class PersonAsker:
+    """Asks the questions of one session. Without `person` each of them is unattended.
 
     `hash_of` returns the hash of a call as it is now, with the tool's file as it is now.
     """
@@ -92,8 +93,8 @@ class PersonDesk:
         return None
 
 
-def _request_of(asked: AskPerson) -> ApprovalRequest:
+def _request_of(asked: AskPerson) -> CallQuestion:
     """Return the request. Another value is a bug of the caller."""
-    if not isinstance(asked.request, ApprovalRequest):
+    if not isinstance(asked.request, CallQuestion):
         raise TypeError(f"no approval request: {type(asked.request).__name__}")
     return asked.request

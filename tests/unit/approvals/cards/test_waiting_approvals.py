@@ -17,23 +17,23 @@ from pulsus.errors import (
     TooManyApprovals,
     UsageError,
 )
-from tests.approval_cards import MOVE, SUBJECT, BookOfTest, KeptDecisions
+from tests.approval_cards import MOVE, SUBJECT, ApprovalsOfTest, RecordedDecisions
 
 
 @pytest.fixture
 def made():
-    return BookOfTest()
+    return ApprovalsOfTest()
 
 
 def test_an_approved_card_is_started_and_done_once(made):
     card = made.propose()
     made.approve(made.token(card))
-    assert made.book.start(card.id).status == "started"
-    assert made.book.finish(card.id, ("OK vmid=101 -> pve2",), ok=True).status == "done"
-    for again in (made.book.start, lambda one: made.book.finish(one, (), ok=True)):
+    assert made.approvals.start(card.id).status == "started"
+    assert made.approvals.finish(card.id, ("OK vmid=101 -> pve2",), ok=True).status == "done"
+    for again in (made.approvals.start, lambda one: made.approvals.finish(one, (), ok=True)):
         with pytest.raises(ApprovalUnknown):
             again(card.id)
-    assert made.keep.rows == [(what, card.id) for what in ("approved", "started", "ended")]
+    assert made.decisions.rows == [(what, card.id) for what in ("approved", "started", "ended")]
 
 
 def test_a_token_is_used_once(made):
@@ -42,7 +42,7 @@ def test_a_token_is_used_once(made):
     with pytest.raises(ApprovalUnknown):
         made.approve(token)
     with pytest.raises(ApprovalUnknown):
-        made.book.deny(token, "ada", "late")
+        made.approvals.deny(token, "ada", "late")
 
 
 def test_a_guessed_or_foreign_token_approves_nothing(made):
@@ -54,7 +54,7 @@ def test_a_guessed_or_foreign_token_approves_nothing(made):
         made.approve(token, "bert")
     with pytest.raises(ApprovalUnknown):
         made.approve(token, card_id=made.propose().id)
-    assert made.book.get(card.id).status == "pending"
+    assert made.approvals.get(card.id).status == "pending"
 
 
 @pytest.mark.parametrize("token", ["", "x" * 64, "0" * 63, "0" * 65, "A" * 64, "\ud800" * 64])
@@ -79,11 +79,11 @@ def test_an_expired_card_is_not_revived_by_a_clock_that_steps_back(made):
     card = made.propose(seconds=600)
     token = made.token(card)
     made.seconds = 600.0
-    assert made.book.expire() == 1
+    assert made.approvals.expire() == 1
     made.seconds = 1.0
     with pytest.raises(ApprovalUnknown):
         made.approve(token)
-    assert made.book.get(card.id).status == "expired"
+    assert made.approvals.get(card.id).status == "expired"
 
 
 def test_an_approval_that_is_not_started_in_time_is_void(made):
@@ -91,7 +91,7 @@ def test_an_approval_that_is_not_started_in_time_is_void(made):
     made.approve(made.token(card))
     made.seconds = 601.0
     with pytest.raises(ApprovalUnknown):
-        made.book.start(card.id)
+        made.approvals.start(card.id)
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,8 @@ def test_an_approval_is_refused_if_any_part_of_the_subject_moved(made, moved):
     token = made.token(card)
     now = replace(SUBJECT, **moved).digest
     with pytest.raises(PlanMoved):
-        made.book.approve(token, "ada", lambda _: now)
-    assert (made.book.get(card.id).status, made.keep.rows) == ("pending", [])
+        made.approvals.approve(token, "ada", lambda _: now)
+    assert (made.approvals.get(card.id).status, made.decisions.rows) == ("pending", [])
     with pytest.raises(ApprovalUnknown):
         made.approve(token)
 
@@ -126,28 +126,28 @@ def test_a_plan_whose_keys_have_another_order_is_the_same_plan():
 def test_nothing_runs_if_the_decision_cannot_be_kept(made):
     card = made.propose()
     token = made.token(card)
-    made.keep.error = DiskFull("no room")
+    made.decisions.error = DiskFull("no room")
     with pytest.raises(DiskFull):
         made.approve(token)
     with pytest.raises(ApprovalUnknown):
-        made.book.start(card.id)
-    made.keep.error = None
+        made.approvals.start(card.id)
+    made.decisions.error = None
     assert made.approve(token).status == "approved"
 
 
 def test_nothing_runs_if_the_start_cannot_be_kept(made):
     card = made.propose()
     made.approve(made.token(card))
-    made.keep.error = DiskFull("no room")
+    made.decisions.error = DiskFull("no room")
     with pytest.raises(DiskFull):
-        made.book.start(card.id)
-    assert made.book.get(card.id).status == "approved"
+        made.approvals.start(card.id)
+    assert made.approvals.get(card.id).status == "approved"
 
 
 def test_a_denied_card_is_never_approved(made):
     card = made.propose()
     token, other = made.token(card), made.token(card, "bert")
-    assert made.book.deny(token, "ada", " not now ").note == "not now"
+    assert made.approvals.deny(token, "ada", " not now ").note == "not now"
     with pytest.raises(ApprovalUnknown):
         made.approve(other, "bert")
     with pytest.raises(ApprovalUnknown):
@@ -157,21 +157,21 @@ def test_a_denied_card_is_never_approved(made):
 def test_a_denial_wins_over_an_approval_that_was_not_started(made):
     card = made.propose()
     made.approve(made.token(card))
-    made.book.withdraw(card.id, "bert", "the window is closed")
+    made.approvals.withdraw(card.id, "bert", "the window is closed")
     with pytest.raises(ApprovalUnknown):
-        made.book.start(card.id)
+        made.approvals.start(card.id)
 
 
 def test_what_was_started_is_not_denied(made):
     card = made.propose()
     made.approve(made.token(card))
-    made.book.start(card.id)
+    made.approvals.start(card.id)
     with pytest.raises(ApprovalUnknown):
-        made.book.withdraw(card.id, "bert", "too late")
+        made.approvals.withdraw(card.id, "bert", "too late")
 
 
 def test_a_person_does_not_approve_an_own_request_while_there_are_others():
-    made = BookOfTest(approvers=2)
+    made = ApprovalsOfTest(approvers=2)
     card = made.propose()
     with pytest.raises(SelfApprovalRefused):
         made.token(card)
@@ -180,8 +180,10 @@ def test_a_person_does_not_approve_an_own_request_while_there_are_others():
 
 def test_a_token_from_before_a_second_approver_existed_does_not_approve_an_own_request(made):
     token = made.token(made.propose())
-    others = BookOfTest(approvers=2)
-    made.book._ports = replace(made.book._ports, approvers=others.book._ports.approvers)
+    others = ApprovalsOfTest(approvers=2)
+    made.approvals._ports = replace(
+        made.approvals._ports, approvers=others.approvals._ports.approvers
+    )
     with pytest.raises(SelfApprovalRefused):
         made.approve(token)
 
@@ -191,28 +193,28 @@ def test_the_only_approver_may_approve_an_own_request(made):
 
 
 def test_more_requests_than_the_limit_are_refused_and_ended_ones_do_not_count():
-    made = BookOfTest(most=2)
+    made = ApprovalsOfTest(most=2)
     first, _ = made.propose(), made.propose()
     with pytest.raises(TooManyApprovals):
         made.propose()
-    made.book.deny(made.token(first), "ada", "")
+    made.approvals.deny(made.token(first), "ada", "")
     assert made.propose().status == "pending"
 
 
 def test_no_event_card_or_repr_shows_a_token(made):
     card = made.propose()
-    revealed = made.book.reveal(card.id, "ada")
+    revealed = made.approvals.reveal(card.id, "ada")
     made.approve(revealed.token)
-    shown = json.dumps(made.events) + json.dumps(made.book.get(card.id).to_json())
-    assert revealed.token not in f"{shown}{revealed}{made.book.__dict__}"
+    shown = json.dumps(made.events) + json.dumps(made.approvals.get(card.id).to_json())
+    assert revealed.token not in f"{shown}{revealed}{made.approvals.__dict__}"
 
 
 def test_each_change_of_a_migration_has_its_events(made):
     first, second, third = made.propose(), made.propose(), made.propose(seconds=1)
     made.approve(made.token(first))
-    made.book.deny(made.token(second), "ada", "")
+    made.approvals.deny(made.token(second), "ada", "")
     made.seconds = 2.0
-    made.book.expire()
+    made.approvals.expire()
     found = {name: fields for name, fields in made.events if name.startswith("migration")}
     assert found == {
         "migration_proposal": {
@@ -250,21 +252,21 @@ def race(*calls):
 
 @pytest.mark.parametrize("number", range(30))
 def test_of_sixteen_approvers_at_once_exactly_one_starts_the_execution(number):
-    made = BookOfTest()
+    made = ApprovalsOfTest()
     card = made.propose(replace(SUBJECT, requester="nobody"))
     people = [f"p{n}" for n in range(16)]
     tokens = [made.token(card, person) for person in people]
 
     def decide(token, person):
         made.approve(token, person)
-        return made.book.start(card.id)
+        return made.approvals.start(card.id)
 
     started = race(*(lambda t=t, p=p: decide(t, p) for t, p in zip(tokens, people, strict=True)))
     assert len(started) == 1
-    assert made.keep.rows == [("approved", card.id), ("started", card.id)]
+    assert made.decisions.rows == [("approved", card.id), ("started", card.id)]
 
 
-class _SlowKeeper(KeptDecisions):
+class _SlowDecisions(RecordedDecisions):
     """Keeps the first decision only after it was let."""
 
     def __init__(self):
@@ -279,31 +281,31 @@ class _SlowKeeper(KeptDecisions):
 
 
 def test_while_a_decision_is_written_others_are_taken_and_it_does_not_expire():
-    keep = _SlowKeeper()
-    made = BookOfTest(keep=keep)
+    decisions = _SlowDecisions()
+    made = ApprovalsOfTest(decisions=decisions)
     slow, other = made.propose(seconds=10), made.propose(seconds=100)
     mine, late, tokens = made.token(slow), made.token(slow, "bert"), made.token(other)
     found = []
     first = threading.Thread(target=lambda: found.append(made.approve(mine)))
     first.start()
-    assert keep.begun.wait(60)
+    assert decisions.begun.wait(60)
     assert made.approve(tokens).status == "approved"
     made.seconds = 11.0
-    assert made.book.expire() == 0
+    assert made.approvals.expire() == 0
     second = threading.Thread(target=race, args=(lambda: made.approve(late, "bert"),))
     second.start()
-    keep.let.set()
+    decisions.let.set()
     for thread in (first, second):
         thread.join(60)
     assert [card.status for card in found] == ["approved"]
-    assert keep.rows == [("approved", other.id), ("approved", slow.id)]
-    assert made.book.get(slow.id).status == "expired", "it was not started in time"
+    assert decisions.rows == [("approved", other.id), ("approved", slow.id)]
+    assert made.approvals.get(slow.id).status == "expired", "it was not started in time"
 
 
 @pytest.mark.parametrize("number", range(30))
 def test_an_approval_and_a_denial_at_once_leave_one_decision(number):
-    made = BookOfTest()
+    made = ApprovalsOfTest()
     card = made.propose()
     mine, other = made.token(card), made.token(card, "bert")
-    decided = race(lambda: made.approve(mine), lambda: made.book.deny(other, "bert", "no"))
-    assert [one.status for one in decided] == [made.book.get(card.id).status]
+    decided = race(lambda: made.approve(mine), lambda: made.approvals.deny(other, "bert", "no"))
+    assert [one.status for one in decided] == [made.approvals.get(card.id).status]

@@ -10,10 +10,10 @@ import threading
 import pytest
 
 from pulsus.approvals.cards.approval_card import ApprovalCard
-from pulsus.approvals.cards.decision_keeper import DecisionKeeper
+from pulsus.approvals.cards.card_decisions import CardDecisions
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
 from pulsus.approvals.cards.execution_locks import ExecutionLocks
-from pulsus.approvals.cards.unfinished_approvals import UnfinishedApprovals
+from pulsus.approvals.cards.interrupted_approvals import InterruptedApprovals
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import ApprovalUnknown, UsageError
 from tests.approval_cards import SUBJECT
@@ -29,16 +29,16 @@ def project(tmp_path, monkeypatch):
     return folder
 
 
-def keeper_of(project):
+def decisions_of(project):
     state = project / ".pulsus"
     ledger = ExecutionLedger(state, project)
-    return DecisionKeeper(ledger, state, Redactor(()), project / "workflows")
+    return CardDecisions(ledger, state, Redactor(()), project / "workflows")
 
 
 def unfinished_of(project):
     state = project / ".pulsus"
     ledger = ExecutionLedger(state, project)
-    return UnfinishedApprovals(ledger, ExecutionLocks(state), keeper_of(project))
+    return InterruptedApprovals(ledger, ExecutionLocks(state), decisions_of(project))
 
 
 def logged(project):
@@ -61,26 +61,26 @@ def test_an_approval_that_was_started_and_has_no_end_is_in_doubt(project):
 
 
 def test_an_execution_of_a_process_that_lives_is_not_in_doubt(project):
-    keeper = keeper_of(project)
+    decisions = decisions_of(project)
     later = "2099-01-01T00:00:00+00:00"
     card = ApprovalCard("apr-1", SUBJECT, "high", "why", later, later, decided_by="bert")
-    keeper.approved(card)
-    keeper.started(card)
+    decisions.approved(card)
+    decisions.started(card)
     unfinished = unfinished_of(project)
     assert unfinished.find() == ()
     with pytest.raises(ApprovalUnknown):
         unfinished.settle("apr-1", "ada", "looked", took_effect=True)
-    keeper.ended(ApprovalCard("apr-1", SUBJECT, "high", "why", later, later, status="done"))
+    decisions.ended(ApprovalCard("apr-1", SUBJECT, "high", "why", later, later, status="done"))
     assert (unfinished.find(), [*(project / ".pulsus/locks").glob("execution-*")]) == ((), [])
 
 
 def test_an_execution_that_was_killed_is_in_doubt(project):
     def act():
-        keeper = keeper_of(project)
+        decisions = decisions_of(project)
         later = "2099-01-01T00:00:00+00:00"
         card = ApprovalCard("apr-1", SUBJECT, "high", "why", later, later, decided_by="bert")
-        keeper.approved(card)
-        keeper.started(card)
+        decisions.approved(card)
+        decisions.started(card)
         os.kill(os.getpid(), signal.SIGKILL)
 
     assert in_child(act) == -signal.SIGKILL
@@ -88,9 +88,11 @@ def test_an_execution_that_was_killed_is_in_doubt(project):
 
 
 def test_an_approval_that_may_still_be_started_is_not_listed(project):
-    keeper = keeper_of(project)
+    decisions = decisions_of(project)
     later = "2099-01-01T00:00:00+00:00"
-    keeper.approved(ApprovalCard("apr-1", SUBJECT, "high", "why", later, later, decided_by="bert"))
+    decisions.approved(
+        ApprovalCard("apr-1", SUBJECT, "high", "why", later, later, decided_by="bert")
+    )
     assert unfinished_of(project).find() == ()
 
 
@@ -150,8 +152,8 @@ def test_a_list_that_is_asked_for_often_reads_the_database_once(project):
     now = [0.0]
     state = project / ".pulsus"
     ledger = ExecutionLedger(state, project)
-    unfinished = UnfinishedApprovals(
-        ledger, ExecutionLocks(state), keeper_of(project), seconds=lambda: now[0]
+    unfinished = InterruptedApprovals(
+        ledger, ExecutionLocks(state), decisions_of(project), seconds=lambda: now[0]
     )
     assert unfinished.recent() == ()
     leave_approval_open(project, "apr-1")

@@ -1,6 +1,7 @@
-"""Keep each decision in the decision log, and from the approval on in the ledger (ADR 49).
+"""Record each decision on a card in the decision log, and from the approval on in the ledger.
 
-The log comes first: what is not on record there never runs. Effects: appends, writes the database.
+The log comes first: what is not on record there never runs (ADR 49). The cards themselves are in
+`waiting_approvals.py`. Effects: appends, writes the database.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 from pulsus.approvals.cards.approval_card import ApprovalCard
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger, LedgerRow
 from pulsus.approvals.cards.execution_locks import ExecutionLocks
-from pulsus.approvals.cards.request_store import REQUEST_KINDS
+from pulsus.approvals.cards.stored_requests import REQUEST_KINDS
 from pulsus.core.storage.decision_log import decision_log
 from pulsus.core.storage.decision_log.decision_log import Decision
 from pulsus.core.storage.decision_log.log_record import MOST_AT_ONCE
@@ -21,8 +22,8 @@ from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue
 
 
-class DecisionKeeper:
-    """Keeps the decisions of one project. Every method raises what the log and the ledger raise.
+class CardDecisions:
+    """Records the decisions of one project. Each method raises what the log and the ledger raise.
 
     Any thread may call them. Each returns once its own decision is on the disk.
     """

@@ -1,4 +1,4 @@
-"""Migrations of agent runs as cards, carried out once a person approved them (tool calling §32.4).
+"""Cards of migrations of agent runs, carried out once a person approved (tool calling §32.4).
 
 A plan is checked against the facts of now when it is proposed, and again when it is approved. The
 thread of the approval carries it out. Effects: those of the executor.
@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Final
 
 from pulsus.agent.tool_protocol import Suspension
-from pulsus.approvals.cards.approval_book import ApprovalBook
 from pulsus.approvals.cards.approval_card import ApprovalCard, ApprovalSubject
 from pulsus.approvals.cards.card_events import EmitCardEvent
+from pulsus.approvals.cards.waiting_approvals import WaitingApprovals
 from pulsus.core.types import JsonValue
 from pulsus.errors import PlanMoved
 from pulsus.execution.cancellation import Cancellation
@@ -61,11 +61,13 @@ class CarriedOut:
         }
 
 
-class MigrationDesk:
+class MigrationCards:
     """The migrations of one server. Safe for use by several threads."""
 
-    def __init__(self, book: ApprovalBook, emit: EmitCardEvent, rules: MigrationRules) -> None:
-        self._book, self._emit, self._rules = book, emit, rules
+    def __init__(
+        self, approvals: WaitingApprovals, emit: EmitCardEvent, rules: MigrationRules
+    ) -> None:
+        self._approvals, self._emit, self._rules = approvals, emit, rules
         # The actions as they were proposed; those of a card could be edited.
         self._proposed: dict[str, tuple[PlacementAction, ...]] = {}
         self._cancellation = Cancellation()
@@ -76,7 +78,9 @@ class MigrationDesk:
     ) -> Suspension:
         """Make the card of a checked plan. Raises TooManyApprovals."""
         subject = self._subject(requester, actions)
-        card = self._book.propose(subject, risk="high", reason=reason, seconds=self._rules.seconds)
+        card = self._approvals.propose(
+            subject, risk="high", reason=reason, seconds=self._rules.seconds
+        )
         self._proposed[card.id] = actions
         for old in [*self._proposed][:-_MOST_KEPT]:
             del self._proposed[old]
@@ -88,13 +92,13 @@ class MigrationDesk:
     def approve(self, token: str, approver: str, card_id: str | None) -> CarriedOut:
         """Approve a migration, carry it out, and return the result.
 
-        Raises what `ApprovalBook.approve` raises, and PlanMoved if a step no longer holds. In each
-        case nothing runs.
+        Raises what `WaitingApprovals.approve` raises, and PlanMoved if a step no longer holds. In
+        each case nothing runs.
         """
-        card = self._book.opened_by(token, approver, card_id=card_id)
+        card = self._approvals.opened_by(token, approver, card_id=card_id)
         actions = self._proposed[card.id]
         self._require_current(card.id, actions)
-        approved = self._book.approve(token, approver, self._digest_now, card_id=card.id)
+        approved = self._approvals.approve(token, approver, self._digest_now, card_id=card.id)
         return self._carry_out(approved, actions)
 
     def close(self) -> None:
@@ -135,7 +139,7 @@ class MigrationDesk:
         # One migration plan at a time: two that hold alone may not hold together.
         with self._running:
             self._require_startable(approved, actions)
-            started = self._book.start(approved.id)
+            started = self._approvals.start(approved.id)
             try:
                 reports = run_migrations(
                     actions,
@@ -146,13 +150,13 @@ class MigrationDesk:
                 )
             except BaseException as fault:
                 rows = (f"FAILED: the execution ended with {type(fault).__name__}",)
-                self._book.finish(started.id, rows, ok=False)
+                self._approvals.finish(started.id, rows, ok=False)
                 raise
             lines = [each.line for each in reports]
             dry = self._rules.executor.dry
             rows = (*lines, *((_DRY_NOTE,) if dry else ()))
             ok = all(each.ok for each in reports)
-            return CarriedOut(self._book.finish(started.id, rows, ok=ok), reports, dry)
+            return CarriedOut(self._approvals.finish(started.id, rows, ok=ok), reports, dry)
 
     def _require_startable(
         self, approved: ApprovalCard, actions: tuple[PlacementAction, ...]
@@ -161,7 +165,7 @@ class MigrationDesk:
         try:
             self._require_current(approved.id, actions)
         except PlanMoved as moved:
-            self._book.withdraw(approved.id, approved.decided_by, moved.message)
+            self._approvals.withdraw(approved.id, approved.decided_by, moved.message)
             raise
 
     def _report(

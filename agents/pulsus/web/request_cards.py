@@ -1,4 +1,4 @@
-"""Stored requests as cards: promotions and plans, carried out once a person approved (ADR 56).
+"""Cards of stored requests: promotions and plans, carried out once a person approved (ADR 56).
 
 Other processes store requests while the server runs, and requests outlive it: `sync` makes cards of
 those that wait. Effects: those of a promotion, or of the steps of a plan.
@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from pulsus.approvals.cards.approval_book import ApprovalBook
 from pulsus.approvals.cards.approval_card import ENDED, ApprovalCard
 from pulsus.approvals.cards.card_events import EmitCardEvent
-from pulsus.approvals.cards.request_store import RequestKind, RequestStore, StoredRequest
+from pulsus.approvals.cards.stored_requests import RequestKind, StoredRequest, StoredRequests
+from pulsus.approvals.cards.waiting_approvals import WaitingApprovals
 from pulsus.core.telemetry.ids import Clock, utc_now
 from pulsus.core.types import JsonValue
 from pulsus.errors import ApprovalUnknown, Busy, PlanMoved, PulsusError, TooManyApprovals
@@ -30,20 +30,20 @@ _RETRY_SECONDS: Final = 30.0
 _CLOSE_SECONDS: Final = 10.0
 
 
-class RequestDesk:
+class RequestCards:
     """The stored requests of one server. Safe for use by several threads."""
 
     def __init__(
         self,
-        book: ApprovalBook,
-        store: RequestStore,
+        approvals: WaitingApprovals,
+        store: StoredRequests,
         carriers: Mapping[RequestKind, RequestCarrier],
         emit: EmitCardEvent,
         tell: Callable[[str], None],
         clock: Clock = utc_now,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._book, self._store, self._carriers, self._emit = book, store, carriers, emit
+        self._approvals, self._store, self._carriers, self._emit = approvals, store, carriers, emit
         self._tell = tell
         self._clock, self._seconds = clock, seconds
         self._shown: dict[str, StoredRequest] = {}
@@ -68,7 +68,7 @@ class RequestDesk:
             if self._seconds() < self._next:
                 return
             self._next = self._seconds() + _SYNC_SECONDS
-            self._book.expire()
+            self._approvals.expire()
             waiting = self._store.pending()
             self._forget_ended({request.card for request in waiting})
             for request in waiting:
@@ -77,13 +77,13 @@ class RequestDesk:
     def approve(self, token: str, approver: str, card_id: str | None) -> dict[str, JsonValue]:
         """Approve a request, carry it out, and return the answer to the approval (contracts).
 
-        Raises what `ApprovalBook.approve` raises. In each case nothing runs.
+        Raises what `WaitingApprovals.approve` raises. In each case nothing runs.
         """
-        card = self._book.opened_by(token, approver, card_id=card_id)
+        card = self._approvals.opened_by(token, approver, card_id=card_id)
         request = self._shown.get(card.id)
         if request is None:
             raise ApprovalUnknown(f"the request {card.id} has ended", hint="ask for it again")
-        approved = self._book.approve(
+        approved = self._approvals.approve(
             token, approver, lambda card: self._digest_now(card, request), card_id=card.id
         )
         return self._carry_out(approved, request)
@@ -112,7 +112,7 @@ class RequestDesk:
             return
         carrier = self._carriers[request.kind]
         try:
-            card = self._book.propose(
+            card = self._approvals.propose(
                 carrier.subject(request),
                 risk=carrier.risk(request),
                 reason=request.reason,
@@ -141,7 +141,7 @@ class RequestDesk:
 
     def _has_ended(self, card_id: str) -> bool:
         try:
-            return self._book.get(card_id).status in ENDED
+            return self._approvals.get(card_id).status in ENDED
         except ApprovalUnknown:
             return True
 
@@ -149,9 +149,9 @@ class RequestDesk:
         if card_id not in self._shown:
             return False
         try:
-            return self._book.get(card_id).status == "expired"
+            return self._approvals.get(card_id).status == "expired"
         except ApprovalUnknown:
-            return True  # it ended so long ago that the book forgot it
+            return True  # it ended so long ago that it is no longer listed
 
     def _tell_once(self, about: str, message: str) -> None:
         if self._told.get(about) != message:
@@ -165,7 +165,7 @@ class RequestDesk:
         # One at a time: two that hold alone may not hold together.
         with self._running:
             self._require_startable(approved, request)
-            started = self._book.start(approved.id)
+            started = self._approvals.start(approved.id)
             run = RequestRun(approved.decided_by, lambda *step: self._report(started.id, *step))
             try:
                 done = self._carriers[request.kind].carry_out(request, run)
@@ -173,9 +173,9 @@ class RequestDesk:
                 done = CarriedRequest(False, (f"FAILED: {failure.message}",), {})
             except BaseException as fault:
                 lines = (f"FAILED: the execution ended with {type(fault).__name__}",)
-                self._book.finish(started.id, lines, ok=False)
+                self._approvals.finish(started.id, lines, ok=False)
                 raise
-            ended = self._book.finish(started.id, done.lines, ok=done.ok)
+            ended = self._approvals.finish(started.id, done.lines, ok=done.ok)
         return {
             "executed": sum(line.startswith("OK") for line in done.lines),
             "results": [*done.lines],
@@ -195,7 +195,7 @@ class RequestDesk:
                     hint="ask for it as it is now",
                 )
         except PulsusError as moved:
-            self._book.withdraw(approved.id, approved.decided_by, moved.message)
+            self._approvals.withdraw(approved.id, approved.decided_by, moved.message)
             raise
 
     def _report(self, card_id: str, index: int, total: int, action: str, ok: bool | None) -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from pulsus.approvals.cards.approval_card import ApprovalSubject
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
-from pulsus.approvals.cards.request_store import RequestStore, StoredRequest
+from pulsus.approvals.cards.stored_requests import StoredRequest, StoredRequests
 from pulsus.errors import ApprovalUnknown, Busy, PlanMoved, SelfApprovalRefused
 from pulsus.routing.requests.carried_request import CarriedRequest
-from tests.approval_cards import BookOfTest
+from tests.approval_cards import ApprovalsOfTest
 
 NOW = datetime(2026, 7, 1, 3, 0, tzinfo=UTC)
 ASKED = StoredRequest("plan", b"plan", {}, "bert", "count again")
@@ -40,20 +40,20 @@ class Carrier:
         return CarriedRequest(True, ("OK s1",), {"run_id": "run-1"})
 
 
-class DeskOfTest:
-    """A desk over a real store, a book with a clock that tests set, and what it said."""
+class RequestCardsOfTest:
+    """Request cards over a real store, with a clock that tests set, and their messages."""
 
     def __init__(self, project, approvers=1):
-        from pulsus.web.request_desk import RequestDesk
+        from pulsus.web.request_cards import RequestCards
 
         (project / ".pulsus").mkdir(parents=True, exist_ok=True)
         state = project / ".pulsus"
         self.seconds, self.carrier = 0.0, Carrier()
         self.said: list[str] = []
-        self.store = RequestStore(state, project, self.now)
-        self.made = BookOfTest(approvers, keep=ExecutionLedger(state, project))
-        self.desk = RequestDesk(
-            self.made.book, self.store, {"plan": self.carrier},
+        self.store = StoredRequests(state, project, self.now)
+        self.made = ApprovalsOfTest(approvers, decisions=ExecutionLedger(state, project))
+        self.cards = RequestCards(
+            self.made.approvals, self.store, {"plan": self.carrier},
             lambda name, fields: self.made.events.append((name, dict(fields))),
             self.said.append, self.now, lambda: self.seconds,
         )  # fmt: skip
@@ -64,7 +64,7 @@ class DeskOfTest:
     def later(self, seconds=1.0):
         self.seconds += seconds
         self.made.seconds = self.seconds
-        self.desk.sync()
+        self.cards.sync()
 
     def ask(self, request=ASKED):
         kept = self.store.add(request, 10)
@@ -79,17 +79,17 @@ def folder(tmp_path, monkeypatch):
 
 
 def token(at, card, person="ada"):
-    return at.made.book.reveal(card, person).token
+    return at.made.approvals.reveal(card, person).token
 
 
 def test_an_approved_request_is_carried_out_once_and_answered(folder):
-    at = DeskOfTest(folder)
+    at = RequestCardsOfTest(folder)
     card = at.ask()
     mine, other = token(at, card), token(at, card, "bert")
-    answer = at.desk.approve(mine, "ada", card)
+    answer = at.cards.approve(mine, "ada", card)
     assert (answer["executed"], answer["status"], answer["run_id"]) == (1, "done", "run-1")
     with pytest.raises(ApprovalUnknown):
-        at.desk.approve(other, "bert", card)
+        at.cards.approve(other, "bert", card)
     assert at.carrier.runs == [(card, "ada")]
     at.later()
     assert at.store.pending() == ()
@@ -97,128 +97,128 @@ def test_an_approved_request_is_carried_out_once_and_answered(folder):
 
 
 def test_a_request_whose_subject_moved_is_not_carried_out(folder):
-    at = DeskOfTest(folder)
+    at = RequestCardsOfTest(folder)
     card = at.ask()
     mine = token(at, card)
     at.carrier.state = "edited"
     with pytest.raises(PlanMoved):
-        at.desk.approve(mine, "ada", card)
+        at.cards.approve(mine, "ada", card)
     assert at.carrier.runs == []
 
 
 def test_a_subject_that_moves_between_approval_and_start_withdraws_the_approval(
     folder, monkeypatch
 ):
-    at = DeskOfTest(folder)
+    at = RequestCardsOfTest(folder)
     card = at.ask()
     mine = token(at, card)
-    real = at.made.book.approve
+    real = at.made.approvals.approve
 
     def approve_then_move(*args, **options):
         found = real(*args, **options)
         at.carrier.state = "edited"
         return found
 
-    monkeypatch.setattr(at.made.book, "approve", approve_then_move)
+    monkeypatch.setattr(at.made.approvals, "approve", approve_then_move)
     with pytest.raises(PlanMoved):
-        at.desk.approve(mine, "ada", card)
-    assert (at.carrier.runs, at.made.book.get(card).status) == ([], "denied")
+        at.cards.approve(mine, "ada", card)
+    assert (at.carrier.runs, at.made.approvals.get(card).status) == ([], "denied")
 
 
 def test_an_error_of_the_execution_is_a_failed_card(folder, monkeypatch):
-    at = DeskOfTest(folder)
+    at = RequestCardsOfTest(folder)
     card = at.ask()
 
     def fail(request, run):
         raise Busy("another Pulsus holds the lock")
 
     monkeypatch.setattr(at.carrier, "carry_out", fail)
-    answer = at.desk.approve(token(at, card), "ada", card)
+    answer = at.cards.approve(token(at, card), "ada", card)
     assert answer["status"] == "failed"
     assert answer["results"] == ["FAILED: another Pulsus holds the lock"]
 
 
 def test_a_request_is_a_card_of_the_next_server_with_the_time_that_is_left(folder):
-    first = DeskOfTest(folder)
+    first = RequestCardsOfTest(folder)
     card = first.ask()
-    second = DeskOfTest(folder)
+    second = RequestCardsOfTest(folder)
     second.later(seconds=300.0)
-    (found,) = second.made.book.cards()
+    (found,) = second.made.approvals.cards()
     assert (found.id, found.status) == (card, "pending")
     second.later(seconds=301.0)
-    assert (second.made.book.get(card).status, second.store.pending()) == ("expired", ())
+    assert (second.made.approvals.get(card).status, second.store.pending()) == ("expired", ())
 
 
 def test_a_request_that_was_denied_is_not_shown_again_after_a_restart(folder):
-    at = DeskOfTest(folder)
+    at = RequestCardsOfTest(folder)
     card = at.ask()
-    at.made.book.deny(token(at, card), "ada", "no")
-    again = DeskOfTest(folder)
+    at.made.approvals.deny(token(at, card), "ada", "no")
+    again = RequestCardsOfTest(folder)
     again.later(seconds=2.0)
-    assert again.made.book.cards() == ()
+    assert again.made.approvals.cards() == ()
 
 
 def test_of_two_servers_one_carries_a_request_out(folder):
-    first = DeskOfTest(folder)
+    first = RequestCardsOfTest(folder)
     card = first.ask()
-    second = DeskOfTest(folder)
+    second = RequestCardsOfTest(folder)
     second.later(seconds=2.0)
     here, there = token(first, card), token(second, card)
-    first.desk.approve(here, "ada", card)
+    first.cards.approve(here, "ada", card)
     with pytest.raises(ApprovalUnknown):
-        second.desk.approve(there, "ada", card)
+        second.cards.approve(there, "ada", card)
     assert second.carrier.runs == []
 
 
 def test_a_requester_without_an_account_is_refused_once_there_are_two_approvers(folder):
-    at = DeskOfTest(folder, approvers=2)
+    at = RequestCardsOfTest(folder, approvers=2)
     card = at.ask(replace(ASKED, requester="os:root"))
     with pytest.raises(SelfApprovalRefused):
         token(at, card)
-    assert at.made.book.get(card).status == "pending"
+    assert at.made.approvals.get(card).status == "pending"
 
 
 def test_a_request_that_cannot_be_shown_is_no_card_and_is_told_once(folder):
-    at = DeskOfTest(folder)
+    at = RequestCardsOfTest(folder)
     at.carrier.error = PlanMoved("its tool is gone")
     at.ask()
     at.later()
-    assert (at.made.book.cards(), len(at.said)) == ((), 1)
+    assert (at.made.approvals.cards(), len(at.said)) == ((), 1)
     at.carrier.error = None
     at.later()
-    assert at.made.book.cards() == ()
+    assert at.made.approvals.cards() == ()
     at.later(seconds=30.0)
-    assert len(at.made.book.cards()) == 1
+    assert len(at.made.approvals.cards()) == 1
 
 
 @pytest.mark.parametrize("end", ["done", "denied", "expired"])
 def test_a_request_that_has_ended_does_not_stay_in_memory(folder, end):
-    at = DeskOfTest(folder)
+    at = RequestCardsOfTest(folder)
     card, other = at.ask(), at.store.add(ASKED, 60).card
     at.later()
     if end == "done":
-        at.desk.approve(token(at, card), "ada", card)
+        at.cards.approve(token(at, card), "ada", card)
     elif end == "denied":
-        at.made.book.deny(token(at, card), "ada", "no")
+        at.made.approvals.deny(token(at, card), "ada", "no")
     at.later(seconds=700.0)
     at.later()
-    assert (at.made.book.get(card).status, [*at.desk._shown]) == (end, [other])
+    assert (at.made.approvals.get(card).status, [*at.cards._shown]) == (end, [other])
 
 
 def test_a_request_that_ended_untold_does_not_stay_in_memory(folder):
-    at = DeskOfTest(folder)
+    at = RequestCardsOfTest(folder)
     at.carrier.error = PlanMoved("its tool is gone")
     card = at.ask()
     at.store.expire(card)
     at.later()
-    assert (at.desk._retry, at.desk._told) == ({}, {})
+    assert (at.cards._retry, at.cards._told) == ({}, {})
 
 
 def test_nothing_begins_once_the_server_ends(folder):
-    at = DeskOfTest(folder)
+    at = RequestCardsOfTest(folder)
     card = at.ask()
     mine = token(at, card)
-    at.desk.close()
+    at.cards.close()
     with pytest.raises(Busy):
-        at.desk.approve(mine, "ada", card)
+        at.cards.approve(mine, "ada", card)
     assert at.carrier.runs == []

@@ -8,7 +8,7 @@ import pytest
 
 from pulsus.approvals.cards.approval_card import ApprovalCard
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
-from pulsus.approvals.cards.request_store import MOST_WAITING, RequestStore, StoredRequest
+from pulsus.approvals.cards.stored_requests import MOST_WAITING, StoredRequest, StoredRequests
 from pulsus.errors import ApprovalUnknown, TooManyApprovals
 from tests.approval_cards import SUBJECT
 
@@ -22,7 +22,7 @@ class StoreOfTest:
     def __init__(self, folder):
         (folder / ".pulsus").mkdir(parents=True, exist_ok=True)
         self.now = NOW
-        self.store = RequestStore(folder / ".pulsus", folder, lambda: self.now)
+        self.store = StoredRequests(folder / ".pulsus", folder, lambda: self.now)
         self.ledger = ExecutionLedger(folder / ".pulsus", folder)
 
 

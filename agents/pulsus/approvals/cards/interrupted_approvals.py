@@ -1,6 +1,7 @@
-"""Approvals whose process ended before their end was on record (ADR 49). Effect: database, log.
+"""Approvals that a crash left in doubt: their process ended before their end was on record.
 
-Nothing here runs an approval again. A person looks at what happened, and settles it.
+Nothing here runs an approval again. A person looks at what happened, and settles it (ADR 49).
+Approvals that still wait for a person are in `waiting_approvals.py`. Effect: database, log.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from pulsus.approvals.cards.decision_keeper import DecisionKeeper
+from pulsus.approvals.cards.card_decisions import CardDecisions
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger, LedgerRow
 from pulsus.approvals.cards.execution_locks import ExecutionLocks
 from pulsus.core.telemetry.ids import Clock, utc_now
@@ -24,7 +25,7 @@ _RECENT_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class UnfinishedApproval:
+class InterruptedApproval:
     """An approval that waits for a person after a crash."""
 
     row: LedgerRow
@@ -77,28 +78,28 @@ class UnfinishedApproval:
         }
 
 
-class UnfinishedApprovals:
+class InterruptedApprovals:
     """The approvals of one project that a crash left open. Raises what the ledger raises."""
 
     def __init__(
         self,
         ledger: ExecutionLedger,
         locks: ExecutionLocks,
-        keeper: DecisionKeeper,
+        decisions: CardDecisions,
         clock: Clock = utc_now,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._ledger, self._locks, self._keeper, self._clock = ledger, locks, keeper, clock
+        self._ledger, self._locks, self._decisions, self._clock = ledger, locks, decisions, clock
         self._seconds, self._guard = seconds, threading.Lock()
-        self._recent: tuple[UnfinishedApproval, ...] = ()
+        self._recent: tuple[InterruptedApproval, ...] = ()
         self._recent_until = float("-inf")
 
-    def find(self) -> tuple[UnfinishedApproval, ...]:
+    def find(self) -> tuple[InterruptedApproval, ...]:
         """Return those that no process carries out any more, the oldest first."""
-        found = map(UnfinishedApproval, self._ledger.unfinished())
+        found = map(InterruptedApproval, self._ledger.unfinished())
         return tuple(each for each in found if self._is_open(each))
 
-    def recent(self) -> tuple[UnfinishedApproval, ...]:
+    def recent(self) -> tuple[InterruptedApproval, ...]:
         """Return what `find` returned in the last two seconds."""
         with self._guard:
             if self._seconds() >= self._recent_until:
@@ -106,7 +107,7 @@ class UnfinishedApprovals:
                 self._recent_until = self._seconds() + _RECENT_SECONDS
             return self._recent
 
-    def get(self, card_id: str) -> UnfinishedApproval:
+    def get(self, card_id: str) -> InterruptedApproval:
         """Return one of them. Raises ApprovalUnknown for any other."""
         found = next((each for each in self.find() if each.row.card == card_id), None)
         if found is None:
@@ -131,7 +132,7 @@ class UnfinishedApprovals:
         self._locks.hold(card_id)  # of two people, one settles it
         try:
             row = self._read_locked(card_id)
-            self._keeper.settled(row, person, reason, took_effect=took_effect)
+            self._decisions.settled(row, person, reason, took_effect=took_effect)
         finally:
             self._locks.release(card_id)
         return self._ledger.row(card_id)
@@ -143,7 +144,7 @@ class UnfinishedApprovals:
             raise ApprovalUnknown(f"the request {card_id} was settled meanwhile: it is {row.state}")
         return row
 
-    def _is_open(self, found: UnfinishedApproval) -> bool:
+    def _is_open(self, found: InterruptedApproval) -> bool:
         if found.in_doubt:
             return not self._locks.is_held(found.row.card)
         # Before its time is over, a process may still start it.

@@ -1,4 +1,4 @@
-"""The person at the terminal who approves one call of the agent. Reads stdin, writes stderr."""
+"""The approver at the terminal, who approves one call of `pulsus agent`. Reads stdin."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Final
 
 import click
 
-from pulsus.agent.control.approval_desk import CallDecision
-from pulsus.agent.control.approval_request import ApprovalRequest
+from pulsus.agent.control.call_question import CallQuestion
+from pulsus.agent.control.person_asker import CallDecision
 from pulsus.cli import console
 from pulsus.cli.approval_prompt import ask_line
 from pulsus.core.telemetry.visible_text import visible_command, visible_lines
@@ -29,7 +29,7 @@ class TerminalApprover:
     def __init__(self) -> None:
         self.is_asking = False
 
-    def decide_call(self, request: ApprovalRequest) -> CallDecision:
+    def decide_call(self, request: CallQuestion) -> CallDecision:
         """Return the person's choice. The end of the input means no."""
         self.is_asking = True
         try:
@@ -40,7 +40,7 @@ class TerminalApprover:
             self.is_asking = False
 
 
-def decide_with(ask: AskLine, request: ApprovalRequest) -> CallDecision:
+def decide_with(ask: AskLine, request: CallQuestion) -> CallDecision:
     """Show the request, and return the choice that is read through `ask`."""
     show_request(request)
     if request.typed:
@@ -62,7 +62,7 @@ def decide_with(ask: AskLine, request: ApprovalRequest) -> CallDecision:
                 console.note(f"{said!r} is not one of the answers")
 
 
-def show_request(request: ApprovalRequest) -> None:
+def show_request(request: CallQuestion) -> None:
     """Show what would run, where, and at which risk."""
     console.note(f"approval needed, risk {request.risk_level}: {visible_command(request.command)}")
     lines = visible_lines(request.description)
