@@ -18,7 +18,7 @@ from pulsus.approvals.cards.execution_ledger import ExecutionLedger
 from pulsus.core.storage.decision_log import verify
 from pulsus.core.storage.decision_log.log_record import LogRecord
 from pulsus.core.storage.state_db import state_db
-from pulsus.core.storage.state_db.kept_database import KeptDatabase
+from pulsus.core.storage.state_db.shared_connection import SharedConnection
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import ApprovalUnknown
 from tests.approval_cards import SUBJECT, ApprovalsOfTest
@@ -41,7 +41,9 @@ class _Places:
         return ExecutionLedger(self.state, self.root)
 
     def decisions(self):
-        ledger = ExecutionLedger(self.state, self.root, kept=KeptDatabase(self.state, self.root))
+        ledger = ExecutionLedger(
+            self.state, self.root, shared=SharedConnection(self.state, self.root)
+        )
         return CardDecisions(ledger, self.state, Redactor(()), self.root / "workflows")
 
     def read(self, path):

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
-from pulsus.core.storage.state_db.kept_database import KeptDatabase
+from pulsus.core.storage.state_db.shared_connection import SharedConnection
 from pulsus.errors import ApprovalUnknown
 from tests.approval_cards import SUBJECT, ApprovalsOfTest, RecordedDecisions
 
@@ -90,7 +90,7 @@ def raced_on_disk(root, races):
     """Run so many races with a ledger in `root`, kept open as by a server. Return the faults."""
     state = root / ".pulsus"
     state.mkdir()
-    ledger = ExecutionLedger(state, root, kept=KeptDatabase(state, root))
+    ledger = ExecutionLedger(state, root, shared=SharedConnection(state, root))
     return _Race(ApprovalsOfTest(approvers=APPROVERS, decisions=ledger), races).run()
 
 

@@ -76,7 +76,7 @@ def doubting(monkeypatch):
     # The model's answers have the real limits: that module is imported before the change.
     from pulsus.core.arguments import filler
 
-    importlib.import_module("pulsus.core.arguments.proposals.agreed_values")
+    importlib.import_module("pulsus.core.arguments.proposals.model_confirmation")
     monkeypatch.setattr(filler, "limit_of", lambda *_: 1.1)
 
 

@@ -18,7 +18,7 @@ from pulsus.core.arguments.assignment import best_assignment
 from pulsus.core.arguments.features.request_reading import read_request
 from pulsus.core.arguments.filler import fill, score_options
 from pulsus.core.arguments.inputs import from_schema
-from pulsus.core.arguments.proposals.agreed_values import confirm, with_agreed_values
+from pulsus.core.arguments.proposals.model_confirmation import confirm, with_agreed_values
 from pulsus.core.arguments.proposals.open_inputs import find_open_inputs
 from pulsus.core.arguments.spans.value_patterns import VALUE
 

@@ -1,4 +1,7 @@
-"""The counters of agent runs (assistant architecture §9). Effect: appends to `logs/metrics`."""
+"""The counters of agent runs (assistant architecture §9). Effect: appends to `logs/metrics`.
+
+The counters of routes, validations and runs are in `routing/delivery/route_metrics.py`.
+"""
 
 from __future__ import annotations
 

@@ -73,9 +73,9 @@ def _wired(project: Path, flags: dict[str, Any], progress: Progress | None) -> A
         return App(project, known.settings, known.origins, progress, None, known.widenings)
     # pydantic: only where something about the settings is new
     from pulsus.config import layers
-    from pulsus.config.trust import widened_settings
+    from pulsus.config.trust import settings_to_approve
 
     found = layers.read_layers(Settings, project, flags)
     settings = layers.validate_layers(Settings, found)
-    asked = widened_settings.find_widenings(settings, found.origins, project)
+    asked = settings_to_approve.find_widenings(settings, found.origins, project)
     return App(project, settings, found.origins, progress, sources, asked)

@@ -8,20 +8,20 @@ from pulsus.approvals.cards.card_decisions import CardDecisions
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
 from pulsus.approvals.cards.execution_locks import ExecutionLocks
 from pulsus.approvals.cards.interrupted_approvals import InterruptedApprovals
-from pulsus.core.storage.state_db.kept_database import KeptDatabase
+from pulsus.core.storage.state_db.shared_connection import SharedConnection
 from pulsus.core.system.state_dir import open_state
 
 if TYPE_CHECKING:
     from pulsus.bootstrap.app import App
 
 
-def card_decisions(app: App, kept: KeptDatabase | None = None) -> CardDecisions:
+def card_decisions(app: App, shared: SharedConnection | None = None) -> CardDecisions:
     """Return the record of the project's decisions. A server gives the database that it has open.
 
     Raises StateCorrupt, StorageUnwritable.
     """
     state_dir = open_state(app.state_dir).path
-    ledger = ExecutionLedger(state_dir, app.project, kept=kept)
+    ledger = ExecutionLedger(state_dir, app.project, shared=shared)
     return CardDecisions(ledger, state_dir, app.redactor, app.workflows_root)
 
 

@@ -16,7 +16,7 @@ from pulsus.config.egress_hosts import is_place
 from pulsus.config.notify_targets import is_mail_address, notify_target_error
 from pulsus.config.policy_patterns import pattern_error
 from pulsus.config.setting_types import Days, Hosts, Seconds, Section, Unit, ValueLimits
-from pulsus.config.trust.needs_approval import (
+from pulsus.config.trust.approval_marks import (
     ASKS,
     ASKS_ADDED,
     ASKS_DROPPED,

@@ -25,7 +25,7 @@ from pulsus.config import setting_types, settings
 from pulsus.config.project_file import read_bytes
 from pulsus.config.setting_types import Section, plain_values
 from pulsus.config.settings import Settings
-from pulsus.config.trust import needs_approval
+from pulsus.config.trust import approval_marks
 from pulsus.config.trust.approval_hash import Widening
 from pulsus.config.trust.approved_settings import SOURCES
 from pulsus.fast_dataclass import dataclass
@@ -75,7 +75,7 @@ class SettingsFingerprint:
         variables = {k: v for k, v in given.items() if k not in RESERVED}
         code = [
             Path(file).stat()
-            for file in (setting_types.__file__, settings.__file__, needs_approval.__file__)
+            for file in (setting_types.__file__, settings.__file__, approval_marks.__file__)
         ]
         files = [_read_or_reason(project / name) for name in SOURCES]
         parts = (

@@ -21,12 +21,12 @@ from pulsus.routing.delivery.deliver import (
     DeliveryResult,
     digest,
 )
-from pulsus.routing.delivery.delivery_metrics import count_delivery
 from pulsus.routing.delivery.delivery_outcome import (
     delivered,
     keep_promotion_in_error,
     trace_delivery,
 )
+from pulsus.routing.delivery.route_metrics import count_delivery
 from pulsus.routing.delivery.route_run import RouteRun
 from pulsus.routing.inputs.missing_inputs import collect_inputs
 from pulsus.routing.inputs.route_inputs import call_values

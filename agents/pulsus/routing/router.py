@@ -20,6 +20,7 @@ from pulsus.core.types import PendingCandidate, RouteOutcome
 from pulsus.errors import DiskFull, PulsusError, StorageUnwritable
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing import plan_preview
+from pulsus.routing.delivery import route_metrics
 from pulsus.routing.delivery.delivery_outcome import keep_promotion_in_error
 from pulsus.routing.delivery.route_run import RouteOptions, RouteRun
 from pulsus.routing.prompt_parser import ParseResult, validate_request
@@ -107,10 +108,7 @@ class Router:
         where = {"run_id": trace.run_id, "route_id": trace.route_id}
         self.project.app_log().event("route", **where, **run)
         took = (time.monotonic() - began) * 1000
-        metrics = self.project.metrics()
-        metrics.observe_ms("route", took, **run)
-        for stage, milliseconds in times.milliseconds.items():
-            metrics.observe_ms("stage", milliseconds, stage=stage)
+        route_metrics.count_route(self.project.metrics(), took, times, run)
 
 
 def _stages(run: RouteRun, times: StageTimes) -> RouteOutcome:

@@ -18,7 +18,7 @@ from pulsus.approvals.cards.stored_requests import RequestKind, StoredRequests
 from pulsus.approvals.cards.waiting_approvals import CardPorts, WaitingApprovals
 from pulsus.bootstrap.approval_setup import card_decisions, interrupted_approvals
 from pulsus.bootstrap.build_agent_session import make_agent_session
-from pulsus.core.storage.state_db.kept_database import KeptDatabase
+from pulsus.core.storage.state_db.shared_connection import SharedConnection
 from pulsus.core.system.state_dir import open_state
 from pulsus.core.types import JsonValue
 from pulsus.execution.cancellation import Cancellation
@@ -37,12 +37,12 @@ from pulsus.web.card_approver import CardApprover
 from pulsus.web.events.event_broker import EventBroker
 from pulsus.web.events.stream_pulse import StreamPulse
 from pulsus.web.mention_names import mention_names
-from pulsus.web.metrics_text import metrics_text
 from pulsus.web.migration_cards import DRY_RUN, MigrationCards, MigrationRules
 from pulsus.web.notices.card_notice import CardNotice
 from pulsus.web.notices.card_notifier import CardNotifier, FailedDelivery
 from pulsus.web.notices.notice_delivery import MailRoute, deliver
 from pulsus.web.project_reader import ProjectReader
+from pulsus.web.prometheus_metrics import prometheus_text
 from pulsus.web.protection.rate_limit import RateLimit
 from pulsus.web.request_cards import RequestCards
 from pulsus.web.server_state import ServerState, SetupLink
@@ -88,7 +88,7 @@ def make_server_state(
         broker.emit(name, fields)
         notifier.hear(name, fields)
 
-    database = KeptDatabase(state_dir, app.project)
+    database = SharedConnection(state_dir, app.project)
     decisions = card_decisions(app, database)
     approvals = WaitingApprovals(CardPorts(decisions, emit, time.monotonic, accounts.approvers))
     machine = LocalMachine(os.environ)
@@ -121,7 +121,7 @@ def make_server_state(
         setup=SetupLink(needed=not accounts.users()),
         sign_ins=RateLimit(_SIGN_INS, 60.0, time.monotonic),
         changes=RateLimit(_CHANGES, 60.0, time.monotonic),
-        metrics_text=lambda: metrics_text(app.log_dir),
+        prometheus_text=lambda: prometheus_text(app.log_dir),
         notifier=notifier,
         database=database,
         secure_cookies=address.url.startswith("https:"),

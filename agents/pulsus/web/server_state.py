@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from pulsus.approvals.cards.interrupted_approvals import InterruptedApprovals
 from pulsus.approvals.cards.waiting_approvals import WaitingApprovals
-from pulsus.core.storage.state_db.kept_database import KeptDatabase
+from pulsus.core.storage.state_db.shared_connection import SharedConnection
 from pulsus.web.accounts.bearer_tokens import BearerTokens
 from pulsus.web.accounts.user_accounts import UserAccounts
 from pulsus.web.accounts.web_sessions import WebSessions
@@ -81,7 +81,7 @@ class ServerState:
     changes: RateLimit
     reader: ProjectReader
     notifier: CardNotifier
-    database: KeptDatabase
-    metrics_text: Callable[[], str]
+    database: SharedConnection
+    prometheus_text: Callable[[], str]
     secure_cookies: bool = False
     closing: threading.Event = field(default_factory=threading.Event)

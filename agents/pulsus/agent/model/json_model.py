@@ -13,7 +13,7 @@ from pulsus.agent.model.context_limits import ContextLimits
 from pulsus.agent.model.json_protocol import read_answer
 from pulsus.agent.model.prompt_template import render_prompt
 from pulsus.agent.model.proposal import AgentMessage, TurnProposal, TurnRequest
-from pulsus.agent.model.tool_signature import tool_signature
+from pulsus.agent.model.tool_prompt_line import tool_prompt_line
 from pulsus.core.compose.model_protocol import Message, OnText, Proposer
 from pulsus.errors import ModelAnswerInvalid
 from pulsus.gates.tool_descriptors import ToolDescriptor
@@ -41,7 +41,7 @@ class JsonModel:
 
     def system_prompt(self, tools: Sequence[ToolDescriptor], context: str) -> str:
         """Return the system message, made once a run."""
-        described = [tool_signature(tool) for tool in tools]
+        described = [tool_prompt_line(tool) for tool in tools]
         return render_prompt("agent.j2", tools=described, context=context)
 
     def transcript_chars(self, tools: Sequence[ToolDescriptor]) -> int:

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from pulsus.agent.tool_protocol import CallContext, CallNeeds, CallOutcome
-from pulsus.agent.tools.local.findings import LocalFinding, find_problems
 from pulsus.agent.tools.local.local_system import LocalSystem, targets_of, text_of
+from pulsus.agent.tools.local.machine_findings import LocalFinding, find_problems
 from pulsus.core.types import JsonValue
 from pulsus.errors import ExtraMissing
 from pulsus.fast_dataclass import dataclass

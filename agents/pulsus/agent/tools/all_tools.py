@@ -13,7 +13,7 @@ import pulsus
 from pulsus.agent.tool_protocol import AgentTool
 from pulsus.agent.tools.alerts import AlertsTool
 from pulsus.agent.tools.catalogue.catalogue_tool import CatalogueTool, agent_names
-from pulsus.agent.tools.catalogue.route import RouteTool
+from pulsus.agent.tools.catalogue.route_tool import RouteTool
 from pulsus.agent.tools.cluster.execute_migration import ExecuteMigrationTool, ProposeMigration
 from pulsus.agent.tools.cluster.query_wam import AskGoal, QueryWamTool
 from pulsus.agent.tools.cluster.schedule_ha_proposal import ReadFacts, ScheduleHaProposalTool
@@ -24,7 +24,7 @@ from pulsus.agent.tools.file_edit import FileEditTool
 from pulsus.agent.tools.kubernetes import KubernetesTool
 from pulsus.agent.tools.local.local_system import CommandJudge, LocalSystem
 from pulsus.agent.tools.local.tool_report import ToolReport
-from pulsus.agent.tools.metrics import MetricsTool
+from pulsus.agent.tools.metrics_tool import MetricsTool
 from pulsus.agent.tools.pmg import MailGatewayTool
 from pulsus.agent.tools.query import QueryTool
 from pulsus.agent.tools.read import ReadTool

@@ -17,7 +17,7 @@ from typing import Final, Literal
 from pulsus.approvals.cards.approval_card import ApprovalCard
 from pulsus.core.storage.group_commit import GroupCommit
 from pulsus.core.storage.state_db import state_db
-from pulsus.core.storage.state_db.kept_database import KeptDatabase
+from pulsus.core.storage.state_db.shared_connection import SharedConnection
 from pulsus.core.telemetry.ids import Clock, utc_now
 from pulsus.core.types import JsonValue
 from pulsus.errors import ApprovalUnknown
@@ -69,7 +69,7 @@ class ExecutionLedger:
     """The approvals of one project. All methods raise Busy, DiskFull, StorageUnwritable and
     StateCorrupt. Any thread may call them: changes at the same time share one transaction.
 
-    Each use opens the database anew, unless it is `kept` open, as by a server.
+    Each use opens the database anew, unless it is `shared`, as by a server.
     """
 
     def __init__(
@@ -77,10 +77,10 @@ class ExecutionLedger:
         state_dir: Path,
         project: Path,
         clock: Clock = utc_now,
-        kept: KeptDatabase | None = None,
+        shared: SharedConnection | None = None,
     ) -> None:
         self._state_dir, self._project, self._clock = state_dir, project, clock
-        self._path, self._kept = state_dir / state_db.FILE, kept
+        self._path, self._shared = state_dir / state_db.FILE, shared
         self._changes = GroupCommit(self._commit, _MOST_AT_ONCE)
 
     def approved(self, card: ApprovalCard) -> None:
@@ -228,8 +228,8 @@ class ExecutionLedger:
 
     @contextmanager
     def _database(self) -> Iterator[Connection]:
-        if self._kept is not None:
-            with self._kept.use() as database:
+        if self._shared is not None:
+            with self._shared.use() as database:
                 yield database
             return
         with (

@@ -148,7 +148,7 @@ def deliver(
     """Prove the module, ask for approval and promote it."""
     from pulsus.approvals.unattended import CallerApproval, NoApproval
     from pulsus.routing.delivery.candidate_module import delivery_pipeline
-    from pulsus.routing.delivery.delivery_metrics import count_delivery
+    from pulsus.routing.delivery.route_metrics import count_delivery
     from pulsus.routing.generation import acceptance
 
     app = session.app

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pulsus.cli.render.validation_text import relative
-from pulsus.cli.validate.findings import LocatedFinding, list_findings
+from pulsus.cli.validate.located_findings import LocatedFinding, list_findings
 from pulsus.cli.validate.text_report import count_verdicts
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import ValidationReport

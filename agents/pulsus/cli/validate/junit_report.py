@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from pulsus.cli.render.validation_text import relative
-from pulsus.cli.validate.findings import list_step_findings
+from pulsus.cli.validate.located_findings import list_step_findings
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import StepResult
 from pulsus.core.validators.verdict_cache import CheckedModule

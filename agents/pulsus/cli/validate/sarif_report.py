@@ -10,7 +10,7 @@ from urllib.parse import quote
 from pulsus import __version__
 from pulsus.cli import console
 from pulsus.cli.render.validation_text import relative
-from pulsus.cli.validate.findings import LocatedFinding, list_findings
+from pulsus.cli.validate.located_findings import LocatedFinding, list_findings
 from pulsus.core.validators.verdict_cache import CheckedModule
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

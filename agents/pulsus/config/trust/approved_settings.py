@@ -1,9 +1,9 @@
-"""Approvals of project settings by this machine's user (ADR 27).
+"""The project settings that this machine's user approved, with `pulsus config trust` (ADR 27).
 
 Everybody who can write to the repository can write a project file. A value of it that widens what
 may run or leave counts only after this user approved it: for this project's real path, this key and
-the hash of this value (`approval_hash.py`). Effect: reads and replaces `trust.json` in the user's
-state folder.
+the hash of this value (`approval_hash.py`). Which values need that: `settings_to_approve.py`.
+Effect: reads and replaces `trust.json` in the user's state folder.
 """
 
 from __future__ import annotations

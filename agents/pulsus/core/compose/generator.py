@@ -1,5 +1,6 @@
 """Ask a model for a module, and for repairs until the gates accept it (spec §7).
 
+The prompts are `core/compose/prompts/*.j2`, filled in by `writing/prompt_messages.py`.
 Effect: asks the model. The caller passes in the function that judges a module. A round is one
 answer. A repeated answer is not judged again. The next question then has a higher temperature and a
 shorter context, and a second repetition ends the rounds.

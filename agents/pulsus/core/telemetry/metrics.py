@@ -1,4 +1,8 @@
-"""Counters and timers (spec §11). Effect: appends to `logs/metrics/YYYY-MM-DD.jsonl`."""
+"""The store of counters and timers (spec §11). Effect: appends to `logs/metrics/YYYY-MM-DD.jsonl`.
+
+What is counted: `routing/delivery/route_metrics.py` (routes, runs, validations, promotions) and
+`agent/agent_metrics.py` (the agent). `web/prometheus_metrics.py` shows it at `/metrics`.
+"""
 
 from __future__ import annotations
 

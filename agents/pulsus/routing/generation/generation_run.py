@@ -28,9 +28,9 @@ from pulsus.core.telemetry.redaction import MARK
 from pulsus.core.types import Example, GenerationReport, GenerationRound, RouteOutcome
 from pulsus.errors import ModelAnswerInvalid, UsageError, ValidationFailed
 from pulsus.routing.delivery.deliver import DeliveryResult
-from pulsus.routing.delivery.delivery_metrics import count_delivery
 from pulsus.routing.delivery.delivery_outcome import trace_delivery
 from pulsus.routing.delivery.pending_candidates import is_edited
+from pulsus.routing.delivery.route_metrics import count_delivery
 from pulsus.routing.delivery.route_run import GenerationRequest, RouteRun
 from pulsus.routing.generation import acceptance, prompt_context, scaffold_files
 from pulsus.routing.generation.written_candidate import (

@@ -29,8 +29,8 @@ from pulsus.core.validators.effects import constant_targets
 from pulsus.core.validators.effects.effect_patterns import is_path_covered
 from pulsus.routing.delivery import candidate_module, pending_candidates
 from pulsus.routing.delivery.deliver import CandidateModule
-from pulsus.routing.delivery.delivery_metrics import count_delivery
 from pulsus.routing.delivery.delivery_outcome import delivered, trace_delivery
+from pulsus.routing.delivery.route_metrics import count_delivery
 from pulsus.routing.delivery.route_run import RouteRun
 from pulsus.routing.generation import acceptance
 

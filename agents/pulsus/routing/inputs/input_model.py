@@ -15,7 +15,7 @@ from typing import Final
 from pulsus.core.arguments.argument_model import ArgumentModel
 from pulsus.core.arguments.filler import Filling
 from pulsus.core.arguments.inputs import Fillable
-from pulsus.core.arguments.proposals.agreed_values import confirm, with_agreed_values
+from pulsus.core.arguments.proposals.model_confirmation import confirm, with_agreed_values
 from pulsus.core.arguments.proposals.model_questions import (
     ModelQuestion,
     ask_inputs,

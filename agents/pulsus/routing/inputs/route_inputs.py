@@ -31,7 +31,7 @@ from pulsus.core.types import (
 from pulsus.errors import PlanUnwirable
 from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.routing import plan_preview
-from pulsus.routing.inputs import left_out_words, own_values, plan_steps, promoted_steps
+from pulsus.routing.inputs import own_values, plan_steps, promoted_steps, unfollowed_words
 from pulsus.routing.inputs.plan_steps import PromotedPlan, StepInputs
 from pulsus.routing.inputs.request_values import (
     NO_VALUES,
@@ -164,7 +164,8 @@ def _left_out(
     }
     said = (*used, *read.unused, *outcome.uncovered)
     tools = [step.tool for step in steps]
-    return left_out_words.find_left_out(outcome.intent.intent, tools, said, matched, numbers)
+    request = outcome.intent.intent
+    return unfollowed_words.find_unfollowed_words(request, tools, said, matched, numbers)
 
 
 def _say_left_out(left_out: Sequence[str]) -> tuple[str, ...]:

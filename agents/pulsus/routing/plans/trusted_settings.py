@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from pulsus.config.trust.needs_approval import FREE
-from pulsus.config.trust.widened_settings import approval_marks
+from pulsus.config.trust.approval_marks import FREE
+from pulsus.config.trust.settings_to_approve import setting_marks
 from pulsus.core.types import JsonValue
 from pulsus.routing.delivery.project_protocol import Project
 
@@ -19,7 +19,7 @@ def trusted_settings(project: Project) -> dict[str, JsonValue]:
     """
     settings = project.settings
     defaults = type(settings)()
-    marks = approval_marks(type(settings))
+    marks = setting_marks(type(settings))
     keys = [key for key, mark in marks.items() if mark is not FREE and key.startswith(_SECTIONS)]
     values = {key: _read(settings, key) for key in sorted(keys)}
     return {key: value for key, value in values.items() if value != _read(defaults, key)}

@@ -26,6 +26,7 @@ from pulsus.execution.workers.worker_launch import FreshInterpreter, WorkerLaunc
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.candidate_module import pinned_steps
 from pulsus.routing.delivery.project_protocol import Project
+from pulsus.routing.delivery.route_metrics import count_run
 from pulsus.routing.runs.run_checks import (
     check_access,
     require_approved_records,
@@ -229,7 +230,7 @@ def _count_run(project: Project, tool: ToolSpec, began: float, ended: str) -> No
     """Time one run. A tool that ran did so, even if that cannot be written down."""
     try:
         took = (time.monotonic() - began) * 1000
-        project.metrics().observe_ms("run", took, tool=tool.id, kind=tool.kind, decision=ended)
+        count_run(project.metrics(), took, tool, ended)
     except PulsusError as failure:
         _LOG.warning("the metrics lack this run: %s", failure.message)
 

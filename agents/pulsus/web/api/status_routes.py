@@ -23,7 +23,7 @@ async def metrics(request: Request) -> Response:
     """`GET /metrics`: the counters in the text format of Prometheus."""
     state: ServerState = request.app.state.server
     require(request, state, "viewer")
-    text = await run_in_threadpool(state.metrics_text)
+    text = await run_in_threadpool(state.prometheus_text)
     return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 

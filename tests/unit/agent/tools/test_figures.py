@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.agent.tools.local import findings, machine_figures
+from pulsus.agent.tools.local import machine_figures, machine_findings
 from tests.agent_calls import call, code, data
 
 
@@ -131,8 +131,8 @@ def test_a_dismissal_needs_consent(tools, full):
 
 def test_the_lack_of_memory_is_read_from_the_kernel(tmp_path, monkeypatch):
     (tmp_path / "vmstat").write_text("nr_free_pages 5\noom_kill 3\n", encoding="ascii")
-    monkeypatch.setattr(findings, "_VMSTAT", tmp_path / "vmstat")
-    assert findings._out_of_memory_kills() == 3
+    monkeypatch.setattr(machine_findings, "_VMSTAT", tmp_path / "vmstat")
+    assert machine_findings._out_of_memory_kills() == 3
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root sees every process")

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from pulsus.cli.validate import github_report, json_report, junit_report, sarif_report, text_report
-from pulsus.cli.validate.findings import list_findings
+from pulsus.cli.validate.located_findings import list_findings
 from pulsus.core.types import Effects, ObservedEffects, StepResult, ValidationReport
 from pulsus.core.validators.verdict_cache import CheckedModule
 

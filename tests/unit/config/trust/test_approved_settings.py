@@ -14,13 +14,13 @@ from pulsus.config import layers
 from pulsus.config.cache_secret import seal
 from pulsus.config.setting_types import json_value
 from pulsus.config.settings import Settings
-from pulsus.config.trust import needs_approval, widened_settings
+from pulsus.config.trust import approval_marks, settings_to_approve
 from pulsus.config.trust.approved_settings import FILE, SettingApprovals
 from pulsus.config.user_state import UserState
 from pulsus.errors import ConfigUntrusted, UserStateInvalid
 from tests.project import trust
 
-MARKS = widened_settings.approval_marks(Settings)
+MARKS = settings_to_approve.setting_marks(Settings)
 
 WIDER = {
     "approvals.request_minutes": "1000",
@@ -177,7 +177,7 @@ def asked(project, flags=None):
 
 def test_every_setting_has_a_decision_and_those_that_can_widen_an_example():
     assert list(MARKS) == list(layers.setting_keys(Settings))
-    free = {key for key, mark in MARKS.items() if mark is needs_approval.FREE}
+    free = {key for key, mark in MARKS.items() if mark is approval_marks.FREE}
     cannot = {"access.allow", "access.deny", "access.kinds", "policy.high_cost"}
     # Extended with every new setting that is not free: its owner shows a value that widens.
     assert set(WIDER) == set(MARKS) - free - cannot

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from pulsus.commands.content_inspector import Unclear
+from pulsus.commands.inspectors.awk.awk_expressions import Expressions
 from pulsus.commands.inspectors.awk.awk_tokens import tokens
-from pulsus.commands.inspectors.awk.expressions import Expressions
 from pulsus.commands.inspectors.awk.nodes import NOTHING, AwkNode, Cursor
 
 SCREEN: Final = frozenset({'"/dev/stderr"', '"/dev/stdout"', '"/dev/null"'})

@@ -9,7 +9,7 @@ from typing import Final
 
 from pulsus.core.arguments.spans.convert_matches import read_span
 from pulsus.core.arguments.spans.number_words import NUMBER_WORDS, ORDINALS, WORDS_OF_COUNTS
-from pulsus.core.arguments.spans.phrases import find_phrases
+from pulsus.core.arguments.spans.phrase_spans import find_phrases
 from pulsus.core.arguments.spans.span import UNMISTAKABLE, RequestSpans, Span
 from pulsus.core.arguments.spans.value_patterns import VALUE
 from pulsus.core.arguments.words.superlatives import LEAST, MOST

@@ -11,12 +11,12 @@ import ast
 from collections.abc import Iterator
 
 from pulsus.core.compose.guardrails import (
+    allowed_imports,
     control_characters,
     file_classes,
     file_io,
     forbidden_names,
     format_strings,
-    import_check,
     nondeterminism,
 )
 from pulsus.core.python_source import python_literals
@@ -52,7 +52,7 @@ def list_reasons(code: bytes, tool: ToolSpec, rules: GuardrailRules) -> tuple[st
 
 def _find_all_problems(code: bytes, syntax: Syntax, rules: GuardrailRules) -> list[Problem]:
     found = [
-        *import_check.find_problems(syntax),
+        *allowed_imports.find_problems(syntax),
         *forbidden_names.find_problems(syntax),
         *format_strings.find_problems(syntax),
         *nondeterminism.find_problems(syntax),

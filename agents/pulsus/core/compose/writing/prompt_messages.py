@@ -1,4 +1,4 @@
-"""Build the messages to a model from the templates in `prompts/` (spec §7). Pure.
+"""Build the messages to a model from the prompts `core/compose/prompts/*.j2` (spec §7). Pure.
 
 The system prompt depends only on settings and comes first, so that a server can reuse its cache.
 """

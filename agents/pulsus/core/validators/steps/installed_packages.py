@@ -2,7 +2,7 @@
 
 A missing package is a finding before anything runs, not a traceback. Effect: looks up what is
 installed; starts nothing, fetches nothing. Whether a generated module may import a package is
-decided elsewhere (core/compose/guardrails/import_check.py).
+decided elsewhere (core/compose/guardrails/allowed_imports.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks the imports of a generated module against the allowlist (routing spec §7). Pure.
+"""Checks that a generated module uses allowed imports only (routing spec §7). Pure.
 
 The allowlist is the setting `generator.allowed_imports` (config/settings.py).
 

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from pulsus.core.storage.state_db.kept_database import KeptDatabase
+from pulsus.core.storage.state_db.shared_connection import SharedConnection
 from pulsus.errors import StateCorrupt
 
 
@@ -18,7 +18,7 @@ def state(tmp_path, monkeypatch):
 
 
 def kept(state):
-    return KeptDatabase(state, state.parent)
+    return SharedConnection(state, state.parent)
 
 
 def add(database, card):

@@ -1,4 +1,7 @@
-"""`pulsus_metrics`: figures of this machine now (§7). Figures need psutil (the extra `agent`)."""
+"""`pulsus_metrics`: figures of this machine now (§7), for the agent. Needs psutil (extra `agent`).
+
+The counters of Pulsus itself are in `agent/agent_metrics.py` and `core/telemetry/metrics.py`.
+"""
 
 from __future__ import annotations
 

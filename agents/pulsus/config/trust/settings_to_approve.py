@@ -1,6 +1,8 @@
-"""Find the values of the project's files that need approval, by the settings' marks. Pure.
+"""Find the settings to approve: values of the project's files that need `config trust`. Pure.
 
-Read where settings are validated; `config/settings_cache.py` keeps the result for warm starts.
+They are found by the marks of the settings (`approval_marks.py`), when settings are validated.
+`config/settings_cache.py` keeps the result for warm starts. What the user has approved is in
+`approved_settings.py`.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from pulsus.config.setting_line import line_of
 from pulsus.config.setting_types import Section, json_value
 from pulsus.config.trust.approval_hash import Widening, value_hash
+from pulsus.config.trust.approval_marks import Mark
 from pulsus.config.trust.approved_settings import SOURCES, project_value
-from pulsus.config.trust.needs_approval import Mark
 
 
 def find_widenings(
@@ -28,12 +30,12 @@ def find_widenings(
     default = type(settings)()
     return tuple(
         found
-        for key, mark in approval_marks(type(settings)).items()
+        for key, mark in setting_marks(type(settings)).items()
         if (found := _find_widening(settings, default, origins, project, key, mark)) is not None
     )
 
 
-def approval_marks(model: type[Section]) -> dict[str, Mark]:
+def setting_marks(model: type[Section]) -> dict[str, Mark]:
     """Return the mark of every setting by its dotted key.
 
     Raises TypeError for one that has none.
@@ -52,7 +54,7 @@ def _read_marks(model: type[Section], prefix: str) -> Iterator[tuple[str, Mark]]
         found = [extra for extra in extras if isinstance(extra, Mark)]
         if len(found) != 1:
             raise TypeError(
-                f"{key} needs one mark of config/trust/needs_approval.py, and has {len(found)}"
+                f"{key} needs one mark of config/trust/approval_marks.py, and has {len(found)}"
             )
         yield key, found[0]
 

@@ -1,4 +1,4 @@
-"""Find words of a request that restrict its answer and that nothing of the decision follows. Pure.
+"""Find words of a request that restrict its answer and that no part of the decision follows. Pure.
 
 Most words of a request that no tool has are talk. Four kinds are not, because with them the answer
 is another one: a value that the contract lists for a column of the rows ("setuid programs"), a
@@ -37,7 +37,7 @@ _WORD = re.compile(r"[A-Za-z]+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-def find_left_out(
+def find_unfollowed_words(
     request: str,
     tools: Sequence[ToolSpec],
     said: Collection[str],

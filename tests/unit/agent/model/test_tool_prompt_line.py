@@ -1,7 +1,7 @@
 """A tool as one line of a prompt: its parameters, types and allowed values."""
 
 from pulsus.agent.model.json_model import JsonModel
-from pulsus.agent.model.tool_signature import tool_signature
+from pulsus.agent.model.tool_prompt_line import tool_prompt_line
 from pulsus.gates.built_in_tools import built_in_tools
 from pulsus.gates.tool_descriptors import ToolDescriptor
 
@@ -13,7 +13,9 @@ def tool(**properties):
 
 def test_a_parameter_that_may_be_left_out_has_a_mark():
     made = tool(path={"type": "string"}, lines={"type": "integer", "minimum": 1})
-    assert tool_signature(made) == ("tail(path: string, lines?: integer): Show the end of a file.")
+    assert tool_prompt_line(made) == (
+        "tail(path: string, lines?: integer): Show the end of a file."
+    )
 
 
 def test_every_form_of_a_type_is_shown():
@@ -27,7 +29,7 @@ def test_every_form_of_a_type_is_shown():
         free={},
     )
     assert (
-        tool_signature(made)
+        tool_prompt_line(made)
         .partition(":  ")[0]
         .startswith(
             'tail(path: a|"b c"|3, one?: x, rows?: [string], either?: string|null, '
@@ -38,7 +40,7 @@ def test_every_form_of_a_type_is_shown():
 
 def test_the_name_and_every_parameter_of_a_built_in_tool_are_in_its_line():
     for made in built_in_tools().values():
-        line = tool_signature(made)
+        line = tool_prompt_line(made)
         assert line.startswith(f"{made.name}(")
         assert "\n" not in line
         shown = set(made.parameters["properties"]) - {"target_host"}
@@ -46,7 +48,7 @@ def test_the_name_and_every_parameter_of_a_built_in_tool_are_in_its_line():
 
 
 def test_the_parameters_that_an_action_needs_are_named():
-    line = tool_signature(built_in_tools()["pulsus_read"])
+    line = tool_prompt_line(built_in_tools()["pulsus_read"])
     assert line.endswith("shows a log. Needs exec: command; file|find|tail: path.")
 
 
@@ -54,6 +56,6 @@ def test_the_prompt_has_one_line_for_each_tool():
     tools = tuple(built_in_tools().values())
     model = JsonModel(None, temperature=0.0, max_tokens=1, context_tokens=1)  # type: ignore[arg-type]
     lines = model.system_prompt(tools, "Host: web01").splitlines()
-    assert [line for line in lines if line in map(tool_signature, tools)] == [
-        tool_signature(one) for one in tools
+    assert [line for line in lines if line in map(tool_prompt_line, tools)] == [
+        tool_prompt_line(one) for one in tools
     ]

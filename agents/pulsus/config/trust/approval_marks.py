@@ -1,8 +1,8 @@
-"""Marks of the settings: which values a project file may set without this user's approval.
+"""The marks of the settings: approved or not approved, if a project file sets a value.
 
 Each field of `config/settings.py` has one. A value that widens what may run on this machine or
-leave it needs `pulsus config trust KEY` (`config/trust/approved_settings.py`). Pure; pydantic
-ignores the marks.
+leave it needs `pulsus config trust KEY`. `settings_to_approve.py` finds such values by the marks,
+and `approved_settings.py` holds the approvals. Pure; pydantic ignores the marks.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ import pytest
 from pulsus.core.arguments.argument_model import ArgumentModel
 from pulsus.core.arguments.filler import FilledValue, Filling
 from pulsus.core.arguments.inputs import from_schema
-from pulsus.core.arguments.proposals.agreed_values import confirm, with_agreed_values
+from pulsus.core.arguments.proposals.model_confirmation import confirm, with_agreed_values
 from pulsus.core.arguments.proposals.open_inputs import find_open_inputs
 
 NOTHING = Filling((), ())

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.core.types import OutputSpec, ToolSpec
-from pulsus.routing.inputs.left_out_words import find_left_out
+from pulsus.routing.inputs.unfollowed_words import find_unfollowed_words
 
 RISKS = ToolSpec(
     id="security/files/risky",
@@ -30,7 +30,7 @@ RISKS = ToolSpec(
 
 
 def left_out(request, said=(), matched=(), numbers=()):
-    return find_left_out(request, [RISKS], said, matched, numbers)
+    return find_unfollowed_words(request, [RISKS], said, matched, numbers)
 
 
 @pytest.mark.parametrize(

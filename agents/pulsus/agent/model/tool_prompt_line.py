@@ -1,4 +1,4 @@
-"""A tool as one line of a prompt: its name, parameters with their types, and description. Pure.
+"""A tool as one line of the agent's prompt: name, parameters with types, and description. Pure.
 
 The lines of the built-in tools have 63 % of the characters of their JSON Schemas. They describe
 calls for the model only: constrained decoding and the gates use the schema.
@@ -19,7 +19,7 @@ _SECOND: Final = {"target_host": "target_resource_id"}
 _WORD: Final = re.compile(r"[\w./:@+-]+")
 
 
-def tool_signature(tool: ToolDescriptor) -> str:
+def tool_prompt_line(tool: ToolDescriptor) -> str:
     """Return the line: `name(path: string, lines?: integer): Show the end of a file.`
 
     A `?` marks a parameter that may be left out, and `|` separates the values that are allowed.

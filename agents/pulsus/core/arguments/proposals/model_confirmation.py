@@ -1,4 +1,4 @@
-"""Decide what a model's answers change: a value is lifted, added as a proposal, or dropped. Pure.
+"""Confirm values by a model: both its answers must agree. A value is then filled or proposed. Pure.
 
 Only a value that both answers of the model name counts (model_questions.py). If the weights chose
 the same value, it is filled. If only the model names it, it is filled if its kind is plain, the

@@ -1,4 +1,4 @@
-"""The counters under `logs/metrics/` in the text format of Prometheus. Effect: reads files.
+"""`/metrics`: the counters under `logs/metrics/` in Prometheus's text format. Effect: reads files.
 
 One-shot runs write there as well, so a scrape sees what they counted.
 """
@@ -14,7 +14,7 @@ _MOST_BYTES: Final = 64 * 1024 * 1024
 _PREFIX: Final = "pulsus_ai_"
 
 
-def metrics_text(log_dir: Path) -> str:
+def prometheus_text(log_dir: Path) -> str:
     """Return every `pulsus_ai_*` counter on record, summed over its labels.
 
     A line that is no measurement is skipped: a run may be writing it now.

@@ -1,4 +1,4 @@
-"""`state.db`, kept open between its uses by several threads. Effect: reads and writes it.
+"""One open connection to `state.db`, shared by the threads of a server. Effect: reads, writes it.
 
 To open the database takes longer than to use it: its owner, its seal and its version are checked,
 and the last connection that closes copies the write-ahead log into the file.
@@ -23,7 +23,7 @@ limit of 2 MiB would be reached after thousands of small changes."""
 _Identity = tuple[tuple[int, int] | None, ...]
 
 
-class KeptDatabase:
+class SharedConnection:
     """The database of one project, for one process. It is opened with the first use.
 
     Another file in its place, or an error, ends the connection: the next use opens and checks it
