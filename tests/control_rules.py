@@ -79,9 +79,11 @@ def control(
     clock=None,
     ports=None,
     serve=(),
+    places: ProtectedPlaces | None = None,
+    own: OwnProcess | None = None,
 ) -> AgentControl:
     """Return rules for a project in /srv/app. The host and `said` are words of the user."""
-    places = ProtectedPlaces(
+    places = places or ProtectedPlaces(
         [Path("/srv/app/.pulsus"), Path("/srv/app/config")],
         folder=Path("/srv/app"),
         project=Path("/srv/app"),
@@ -89,7 +91,7 @@ def control(
         resolve=lambda path: path,
     )
     gate = PolicyGate(PolicyConfig(**(policy or {})))
-    own = OwnProcess(ports=serve, locate=lambda name: None, resolve=lambda path: path)
+    own = own or OwnProcess(ports=serve, locate=lambda name: (), resolve=lambda path: path)
     address = OwnAddress(gate.context.tables, ports=serve)
     words = SessionWords()
     words.add_said(said, *HOST.names)

@@ -1,54 +1,110 @@
-"""Cost of the rules of control per call, with commands that were parsed before.
+"""Cost of the rules of control per call, with and without the parse of its command.
 
-Nothing here asserts a time. `cpu` is the time of this thread alone.
+The rules look at real folders, programs and links. Nothing here asserts a time: each figure is that
+of the quietest of several runs, because other processes only ever add to one.
 """
 
 import gc
 import json
+import os
 import statistics
 import time
 from dataclasses import replace
+from itertools import count
+from pathlib import Path
 
 import pytest
 
+import pulsus
+from pulsus.agent.control.protection.own_process import OwnProcess
+from pulsus.agent.control.protection.protected_places import ProtectedPlaces
 from tests.control_rules import control, edit, read_command, restart, write_command
 
 pytestmark = pytest.mark.bench
 
-CALLS = 1_000
+RUNS = int(os.environ.get("BENCH_RUNS", "9"))
+CALLS = 300
 SAID = "restart nginx on web01, edit /etc/nginx/nginx.conf, is example.org up?"
-CASES = {
-    "read": read_command("ps aux | sort -rk3 | head -5"),
-    "read that connects": read_command("curl -sI https://example.org"),
-    "read that asks": read_command("dig hunter7.example.org"),
-    "read that is refused": read_command("tail -f /var/log/syslog"),
-    "write by command": write_command("systemctl restart nginx"),
+COMMANDS = {
+    "plain read": (read_command, "ls -l /srv/d{}"),
+    "read with options": (read_command, "journalctl -u nginx -n {} --no-pager"),
+    "three programs": (read_command, "ps aux | sort -rk3 | head -{}"),
+    "four programs": (read_command, "ps aux | grep x{} | sort -rk3 | head -5"),
+    "read that connects": (read_command, "curl -sI https://example.org/{}"),
+    "read that asks": (read_command, "dig hunter{}.example.org"),
+    "read that is refused": (read_command, "tail -f /var/log/syslog.{}"),
+    "own files": (read_command, "grep -r x{} /srv"),
+    "write by command": (write_command, "systemctl restart nginx --lines={}"),
+    "write to an unknown name": (write_command, "systemctl restart ngimx{}"),
+}
+WRITES = {
     "write by tool": restart(),
     "edit of 1,000 lines": edit("/etc/nginx/nginx.conf", "server {}\n" * 1000),
-    "own files": read_command("grep -r x /srv"),
 }
 
 
-def test_cost_of_control_per_call(record_property):
-    rules = control(said=SAID)
+def rules_of(project):
+    """Return rules over a real project, with what 40,000 results have shown."""
+    package = str(Path(pulsus.__file__).parent)
+    places = ProtectedPlaces(
+        [project / ".pulsus", project / "config"],
+        folder=project,
+        project=project,
+        home=Path.home(),
+    )
+    rules = control(
+        said=SAID, serve=(8765,), places=places, own=OwnProcess([package], ports=[8765])
+    )
     for number in range(40_000):
         rules.words.add_seen({"name": f"container-{number}", "state": "running"})
+    return rules
+
+
+def decide(rules, call):
+    if rules.refuse(call) is None:
+        rules.decide(call)
+
+
+def timed(rules, calls):
+    """Return the median and the 99th percentile of one run: wall, then this thread alone."""
+    wall, cpu = [], []
+    gc.collect()
+    gc.disable()
+    for call in calls:
+        used, began = time.thread_time_ns(), time.perf_counter_ns()
+        decide(rules, call)
+        wall.append(time.perf_counter_ns() - began)
+        cpu.append(time.thread_time_ns() - used)
+    gc.enable()
+    cuts = [statistics.quantiles(found, n=100) for found in (wall, cpu)]
+    return tuple(round(cut[at] / 1e3) for cut in cuts for at in (49, 98))
+
+
+def quietest(runs):
+    """Return each figure of the run in which it was lowest."""
+    names = ("wall_p50_us", "wall_p99_us", "cpu_p50_us", "cpu_p99_us")
+    return dict(zip(names, map(min, zip(*runs, strict=True)), strict=True))
+
+
+def test_cost_of_control_per_call(record_property, tmp_path, capsys):
+    for folder in (".pulsus", "config"):
+        (tmp_path / folder).mkdir()
+    rules = rules_of(tmp_path)
+    numbers = count(1)
     report = {}
-    for name, call in CASES.items():
-        wall, cpu = [], []
-        gc.disable()
-        for _ in range(CALLS):
-            each = replace(call)
-            began, used = time.perf_counter(), time.thread_time()
-            if rules.refuse(each) is None:
-                rules.decide(each)
-            cpu.append(time.thread_time() - used)
-            wall.append(time.perf_counter() - began)
-        gc.enable()
-        report[name] = {
-            "cpu_p50_us": round(statistics.median(cpu) * 1e6, 1),
-            "cpu_p99_us": round(sorted(cpu)[int(CALLS * 0.99)] * 1e6, 1),
-            "wall_p99_us": round(sorted(wall)[int(CALLS * 0.99)] * 1e6, 1),
-        }
+    for name, (make, command) in COMMANDS.items():
+        known = make(command.format(0))
+        decide(rules, known)
+        parsed = [timed(rules, [replace(known) for _ in range(CALLS)]) for _ in range(RUNS)]
+        fresh = [
+            timed(rules, [make(command.format(next(numbers))) for _ in range(CALLS)])
+            for _ in range(RUNS)
+        ]
+        report[name] = {"without parse": quietest(parsed), "with parse": quietest(fresh)}
+    for name, call in WRITES.items():
+        runs = [timed(rules, [replace(call) for _ in range(CALLS)]) for _ in range(RUNS)]
+        report[name] = {"without parse": quietest(runs)}
     record_property("control_us", json.dumps(report))
-    print(json.dumps(report, indent=1))
+    with capsys.disabled():
+        for name, figures in report.items():
+            print(json.dumps({"call": name, **figures}))

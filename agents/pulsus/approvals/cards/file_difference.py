@@ -64,7 +64,11 @@ def _whole(path: str, lines: list[str]) -> list[str]:
     chars = sum(map(len, lines))
     if len(lines) <= MOST_LINES and chars <= MOST_CHARS:
         # A character that is shown as its code takes more room.
-        chars = sum(len(visible_text(line)) for line in lines)
+        # A text of plain characters has none, and a look at all of it is quick.
+        whole = "\n".join(lines)
+        shown = visible_text(whole)
+        if shown is not whole:
+            chars = sum(len(visible_text(line)) for line in lines)
     if len(lines) > MOST_LINES or chars > MOST_CHARS:
         raise edit_too_long(path, len(lines), chars)
     return lines
@@ -95,8 +99,8 @@ def _changed_blocks(old: Sequence[str], new: Sequence[str]) -> Iterator[list[str
         if gone or come:
             yield [
                 f"@@ line {a + start + 1}: -{len(gone)} +{len(come)} lines @@",
-                *(f"-{line}" for line in gone),
-                *(f"+{line}" for line in come),
+                *[f"-{line}" for line in gone],
+                *[f"+{line}" for line in come],
             ]
         a, b = i + 1, j + 1
 
@@ -106,6 +110,8 @@ def _common_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int
 
     It is the longest increasing subsequence, as in the patience difference.
     """
+    if not old or not new:
+        return []
     at_new = _single_lines(new)
     pairs = [(i, at_new[line]) for line, i in _single_lines(old).items() if line in at_new]
     # By length: the least place in `new` where a sequence ends, and the number of its last pair.

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
+from pulsus.agent.control.protection.real_paths import real_path
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
 
 _WILD: Final = re.compile(r"[*?\[]")
@@ -117,14 +118,6 @@ def links_below(folder: str) -> Iterator[str]:
                 waiting += [target] if os.path.isdir(target) else []  # noqa: PTH112 - the same
             elif entry.is_dir(follow_symlinks=False):
                 waiting.append(entry.path)
-
-
-def real_path(path: str) -> str:
-    """Return `path` as its links lead, or as far as this user may follow them."""
-    try:
-        return os.path.realpath(path)
-    except (OSError, ValueError):  # ValueError: no file can have the name
-        return os.path.normpath(path)
 
 
 def _entries_of(folder: str, left: list[int]) -> Iterator[os.DirEntry[str]]:

@@ -25,6 +25,9 @@ _SCANNERS: Final = frozenset({"nc", "ncat", "netcat", "nmap", "masscan", "hping3
 _RANGE: Final = re.compile(r"(\d{0,5})-(\d{0,5})")
 _ALL_PORTS: Final = range(65536)
 _SIX: Final = re.compile(r"[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(?:%[\w.-]+)?")
+_BRACKETS: Final = re.compile(r"\[([^\]]*)\]")
+_PARTS: Final = re.compile(r"[/@?#]")
+_PIECES: Final = re.compile(r"[/@?#:]")
 _PLACE_NAMED: Final = re.compile(r"://|@|\bhost(?:addr)?=|:\d")
 _NAMES_HOST: Final = re.compile(r"(?i)host|ur[li]|addr|server|target|endpoint|machine|node")
 """Names of arguments that say where a tool connects to."""
@@ -101,7 +104,7 @@ class OwnAddress:
 
     def is_own_host(self, host: str) -> bool:
         """Return True if `host` is this machine, in any spelling that a program may take."""
-        name = normalize_host(re.split("%", host.removeprefix("["), maxsplit=1)[0])
+        name = normalize_host(host.removeprefix("[").partition("%")[0])
         if is_this_machine(name) or name in self._hosts or _LOOPBACK_NAME.fullmatch(name):
             return True
         found = parse_address(_usual_address(name) or name)
@@ -218,15 +221,13 @@ def _parse_endpoint(token: str, *, ranges: bool) -> Iterator[_Endpoint]:
         except ValueError:
             pass  # `http://::1:80`, `http://a:8_0`: some clients read it, piece by piece
         token = token.partition("://")[2]
-    for host in re.findall(r"\[([^\]]*)\]", token):
-        yield host, _NO_PORT
-    bare = re.sub(r"\[[^\]]*\]", "", token)
-    for piece in re.split(r"[/@?#]", bare):
-        # `::1:8765` is an address, and to other programs an address with a port.
-        for six in (piece, piece.rpartition(":")[0]):
-            if _SIX.fullmatch(six):
-                yield six, _NO_PORT
-    for piece in re.split(r"[/@?#:]", bare):
+    bare = token
+    if "[" in token:
+        for host in _BRACKETS.findall(token):
+            yield host, _NO_PORT
+        bare = _BRACKETS.sub("", token)
+    yield from _addresses_in(bare)
+    for piece in _PIECES.split(bare):
         number = piece.replace("_", "").removeprefix("+").lstrip("0")
         span = _RANGE.fullmatch(piece) if ranges and piece != "--" else None
         # A number of few digits is a port, a longer one may be an address.
@@ -237,3 +238,14 @@ def _parse_endpoint(token: str, *, ranges: bool) -> Iterator[_Endpoint]:
             yield "", range(min(ends), max(ends) + 1)
         else:
             yield piece, _NO_PORT
+
+
+def _addresses_in(text: str) -> Iterator[_Endpoint]:
+    """Yield the IPv6 addresses of a text. `::1:8765` is one, and to other programs one with a
+    port."""
+    if ":" not in text:
+        return
+    for piece in _PARTS.split(text):
+        for six in (piece, piece.rpartition(":")[0]):
+            if _SIX.fullmatch(six):
+                yield six, _NO_PORT

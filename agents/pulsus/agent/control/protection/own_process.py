@@ -1,17 +1,18 @@
 """Find commands that start or stop Pulsus.
 
-Effect: only through `resolve`, which follows the links of a program's path.
+Effect: only through `resolve`, which follows the links of a program's path, and `locate`, which
+looks for a program's name in the folders of PATH.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from pulsus.agent.control.protection.real_paths import programs_on_path, real_path
 from pulsus.commands.risk.risk_level import list_inner_calls
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
 from pulsus.commands.shell.script_parser import Script
@@ -42,8 +43,8 @@ class OwnProcess:
         *,
         ports: Sequence[int] = (),
         processes: Mapping[int, str] | None = None,
-        resolve: Callable[[str], str] = os.path.realpath,
-        locate: Callable[[str], str | None] = shutil.which,
+        resolve: Callable[[str], str] = real_path,
+        locate: Callable[[str], Iterable[str]] = programs_on_path,
     ) -> None:
         self._programs = frozenset(map(resolve, programs))
         self._ports = frozenset(ports)
@@ -96,8 +97,8 @@ class OwnProcess:
         return next((text for text in texts if text[:1] != "-" and _fits(text, names)), "")
 
     def _is_own_program(self, program: str) -> bool:
-        path = program if "/" in program else self._locate(program)
-        return path is not None and self._is_own_path(path)
+        paths = (program,) if "/" in program else self._locate(program)
+        return any(map(self._is_own_path, paths))
 
     def _is_own_path(self, path: str) -> bool:
         real = self._resolve(path)

@@ -18,8 +18,8 @@ from pulsus.agent.control.protection.linked_files import (
     LinkedFiles,
     linked_names,
     links_below,
-    real_path,
 )
+from pulsus.agent.control.protection.real_paths import real_path
 from pulsus.agent.control.protection.second_mounts import MountTable, read_table
 from pulsus.commands.risk.secret_paths import follow_links
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern

@@ -10,9 +10,9 @@ from pulsus.agent.control.protection.linked_files import (
     TooManyNames,
     linked_names,
     links_below,
-    real_path,
 )
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces
+from pulsus.agent.control.protection.real_paths import real_path
 
 
 @pytest.fixture

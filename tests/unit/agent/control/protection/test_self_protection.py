@@ -40,8 +40,8 @@ def resolve(path: str) -> str:
     return path
 
 
-def locate(name: str) -> str | None:
-    return f"/usr/local/bin/{name}" if name == "p" else f"/usr/bin/{name}"
+def locate(name: str) -> tuple[str, ...]:
+    return (f"/usr/local/bin/{name}" if name == "p" else f"/usr/bin/{name}",)
 
 
 def protection(*, ports=(8765,)) -> SelfProtection:
