@@ -1,12 +1,11 @@
 """The `pulsus` command's group: subcommands imported when they are called.
 
 A first argument that is no subcommand is a request; one bare word that resembles a subcommand is
-a mistake and gets a suggestion.
+a mistake and gets a suggestion. Shell completion is in `shell_completion.py`.
 """
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Sequence
 from importlib import import_module
@@ -16,58 +15,83 @@ import click
 
 from pulsus import __version__
 from pulsus.cli.help_text import WIDTH, page_end
+from pulsus.cli.shell_completion import answer_completion
 from pulsus.errors import Aborted, UsageError
 
 SECTIONS = {
     "Ask": {
-        "route": ("route.route", "Find, compose or generate what a request asks for."),
+        "route": ("route.route_command", "Find, compose or generate what a request asks for."),
         "explain": (
-            "route.explain",
+            "route.explain_command",
             "Show how a request is decided, and why a tool was not chosen.",
         ),
-        "run": ("route.run", "Run a promoted tool on this machine."),
-        "fill": ("route.fill", "Show which inputs of a tool a request fills."),
-        "feedback": ("route.feedback", "Say which tool was right for a past request."),
+        "run": ("route.run_command", "Run a promoted tool on this machine."),
+        "fill": ("route.fill_command", "Show which inputs of a tool a request fills."),
+        "feedback": ("route.feedback_command", "Say which tool was right for a past request."),
     },
     "Plan": {
-        "plan": ("plan.plan", "Make a plan that others can review."),
-        "show": ("plan.show", "Show a saved plan: steps, inputs, and what they may change."),
-        "diff": ("plan.diff", "Compare two saved plans, writes first."),
-        "apply": ("plan.apply", "Run a plan that was reviewed."),
-        "runs": ("plan.runs", "List runs of plans; go on with one, replay or undo it."),
+        "plan": ("plan.plan_command", "Make a plan that others can review."),
+        "show": (
+            "plan.show_command",
+            "Show a saved plan: steps, inputs, and what they may change.",
+        ),
+        "diff": ("plan.diff_command", "Compare two saved plans, writes first."),
+        "apply": ("plan.apply_command", "Run a plan that was reviewed."),
+        "runs": ("plan.runs_command", "List runs of plans; go on with one, replay or undo it."),
         "compose-eval": (
-            "evaluate.compose_eval",
+            "evaluate.compose_eval_command",
             "Measure composition on requests with known plans.",
         ),
     },
     "Catalogue": {
-        "tools": ("catalogue.tools", "List, show and check the catalogue."),
-        "validate": ("validate.validate", "Prove modules: lint, types, import, sandboxed dry run."),
-        "promote": ("catalogue.promote", "Validate a module and add it to the catalogue."),
-        "generate": ("route.generate", "Let a model write a tool, which is proven like any other."),
-        "rollback": ("catalogue.rollback", "Bring back an older version of a tool."),
-        "deprecate": ("catalogue.deprecate", "Replace a tool by another one, from a day on."),
-        "audit": ("catalogue.audit", "Check that tools and decision log are as recorded."),
-        "eval": ("evaluate.evaluate", "Measure routing on requests with known right tools."),
-        "gc": ("catalogue.gc", "Remove old candidates and logs."),
+        "tools": ("catalogue.tools_command", "List, show and check the catalogue."),
+        "validate": (
+            "validate.validate_command",
+            "Prove modules: lint, types, import, sandboxed dry run.",
+        ),
+        "promote": ("catalogue.promote_command", "Validate a module and add it to the catalogue."),
+        "generate": (
+            "route.generate_command",
+            "Let a model write a tool, which is proven like any other.",
+        ),
+        "rollback": ("catalogue.rollback_command", "Bring back an older version of a tool."),
+        "deprecate": (
+            "catalogue.deprecate_command",
+            "Replace a tool by another one, from a day on.",
+        ),
+        "audit": ("catalogue.audit_command", "Check that tools and decision log are as recorded."),
+        "eval": (
+            "evaluate.evaluate_command",
+            "Measure routing on requests with known right tools.",
+        ),
+        "gc": ("catalogue.gc_command", "Remove old candidates and logs."),
     },
     "Agent and approvals": {
-        "agent": ("agent.agent", "Let a model answer a request with tools that code controls."),
-        "chat": ("agent.chat", "Talk with the agent; it remembers what was found."),
-        "serve": ("serve.serve", "Serve the pages where people approve what waits."),
-        "approvals": ("serve.approvals", "See and decide what waits at a running server."),
-        "users": ("serve.users", "Say who may sign in at the server."),
-        "commands": ("commands.commands", "Check which shell commands only read."),
+        "agent": (
+            "agent.agent_command",
+            "Let a model answer a request with tools that code controls.",
+        ),
+        "chat": ("agent.chat_command", "Talk with the agent; it remembers what was found."),
+        "serve": ("serve.serve_command", "Serve the pages where people approve what waits."),
+        "approvals": ("serve.approvals_command", "See and decide what waits at a running server."),
+        "users": ("serve.users_command", "Say who may sign in at the server."),
+        "commands": ("commands.commands_command", "Check which shell commands only read."),
     },
     "Cluster": {
-        "kb": ("kb.kb", "Ask what is known of the cluster; each fact has a source and an age."),
-        "place": ("place.place", "Plan which VM runs on which host, step by step."),
+        "kb": (
+            "kb.kb_command",
+            "Ask what is known of the cluster; each fact has a source and an age.",
+        ),
+        "place": ("place.place_command", "Plan which VM runs on which host, step by step."),
     },
     "Set up": {
-        "init": ("catalogue.init", "Set up a catalogue with the starter tools."),
-        "doctor": ("setup.doctor", "Show what works on this machine and what to install."),
-        "config": ("setup.config", "Show every setting and its origin; approve project settings."),
-        "plugins": ("setup.plugins", "List plugins and what they add."),
+        "init": ("catalogue.init_command", "Set up a catalogue with the starter tools."),
+        "doctor": ("setup.doctor_command", "Show what works on this machine and what to install."),
+        "config": (
+            "setup.config_command",
+            "Show every setting and its origin; approve project settings.",
+        ),
+        "plugins": ("setup.plugins_command", "List plugins and what they add."),
     },
 }
 """The subcommands in the order a newcomer needs them: module below `pulsus.cli`, help."""
@@ -180,7 +204,7 @@ def cli(ctx: click.Context) -> None:
 def run(args: Sequence[str]) -> int:
     """Do what the arguments say; the exit status. Raises PulsusError, SystemExit."""
     try:
-        _complete()
+        answer_completion(cli)
         with cli.make_context("pulsus", move_leading_options(args)) as context:
             cli.invoke(context)
         return 0
@@ -190,15 +214,6 @@ def run(args: Sequence[str]) -> int:
         raise Aborted("aborted; nothing is half-promoted") from None
     except click.ClickException as error:
         raise _usage(error) from None
-
-
-def _complete() -> None:
-    """Answer the shell where it asks for completions, and leave."""
-    asked = os.environ.get("_PULSUS_COMPLETE")
-    if asked:
-        from click.shell_completion import shell_complete
-
-        raise SystemExit(shell_complete(cli, {}, "pulsus", "_PULSUS_COMPLETE", asked))
 
 
 def _usage(error: click.ClickException) -> UsageError:

@@ -2,7 +2,7 @@
 
 `classify COMMAND` and nothing else, as agents and hooks ask for each command, does without the
 command line's library, which takes longer to load than the gate to judge. Any other form, and
-every mistake in this one, is for `cli/commands/commands.py`.
+every mistake in this one, is for `cli/commands/commands_command.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The command line's library takes longer to load than the gate to refuse, so it is left out. mypy
 starts first, because importing it takes most of the time of an accepted module. Any other form, and
-any mistake in this one, is for `cli/validate/validate.py`.
+any mistake in this one, is for `cli/validate/validate_command.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.cli.setup.doctor import checklist_lines
+from pulsus.cli.setup.doctor_command import checklist_lines
 
 ROWS = [
     ("ok", "python", "3.12.1", ""),

@@ -182,7 +182,7 @@ def print_plan(session: CommandSession, saved: SavedPlan, target: Path | None) -
         return
     if target is None and console.is_terminal(sys.stdout):
         # The file has a reference where a person looks for a value.
-        from pulsus.cli.plan.show import make_page, print_page
+        from pulsus.cli.plan.show_command import make_page, print_page
 
         print_page(session, make_page(session, saved, ""))
         return

@@ -10,7 +10,7 @@ from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
-from pulsus.cli.setup.config_trust import trust
+from pulsus.cli.setup.config_trust_command import trust
 from pulsus.config.trust.approved_settings import SOURCES
 from pulsus.errors import UsageError
 

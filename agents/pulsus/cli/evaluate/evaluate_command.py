@@ -105,7 +105,7 @@ def command(
     checkout: past routes and feedback do not count, but `requests` and `intents` of manifests do.
     """
     from pulsus.cli import catalogue_warnings, console
-    from pulsus.cli.evaluate.calibrate import check_enough, fit
+    from pulsus.cli.evaluate.calibrate_command import check_enough, fit
     from pulsus.cli.evaluate.eval_report import EvalResult
     from pulsus.cli.evaluate.output_files import OutputFiles
     from pulsus.routing.evaluation import floors as held

@@ -81,7 +81,7 @@ def list_command(session: CommandSession, limit: int) -> None:
 @common()
 def show_command(session: CommandSession, run_id: str, full: bool) -> None:
     """Show each step of RUN with its state, and what the plan returned."""
-    from pulsus.cli.plan.apply import print_outputs
+    from pulsus.cli.plan.apply_command import print_outputs
     from pulsus.cli.plan.run_lines import run_lines, run_to_dict
     from pulsus.routing.plans.apply_plan import open_journal, saved_plan_of
     from pulsus.routing.plans.run_results import read_outputs
@@ -135,7 +135,7 @@ def resume_command(
     A write that was started and did not report is in doubt. The `Verify:` of its tool may settle
     that. If it does not, the run waits until you say with --settle what you found.
     """
-    from pulsus.cli.plan.apply import plan_approval, print_applied
+    from pulsus.cli.plan.apply_command import plan_approval, print_applied
     from pulsus.cli.plan.plan_progress import PlanProgress
     from pulsus.routing.plans import apply_plan
 
@@ -207,7 +207,7 @@ def undo_command(session: CommandSession, run_id: str, target: Path | None) -> N
 
     Review it, then run it with `pulsus apply`. Writes whose tool declares no `Undo:` are named.
     """
-    from pulsus.cli.plan.plan import print_plan
+    from pulsus.cli.plan.plan_command import print_plan
     from pulsus.routing.plans.undo_plan import make_undo_plan
 
     undo = make_undo_plan(session.app, run_id)

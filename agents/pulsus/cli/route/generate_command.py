@@ -92,7 +92,7 @@ def command(
     answer goes back to the model with the reasons. An accepted module waits for your approval.
     """
     from pulsus.cli import console
-    from pulsus.cli.route.route import print_outcome
+    from pulsus.cli.route.route_command import print_outcome
     from pulsus.cli.route.route_status import RouteStatus
     from pulsus.routing.delivery.route_run import GenerationRequest, RouteOptions
 

@@ -46,7 +46,7 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
     Its archived bytes are validated again, and promoted under a new, higher version. The history
     is never rewritten.
     """
-    from pulsus.cli.catalogue import promote
+    from pulsus.cli.catalogue import promote_command
     from pulsus.core.storage.promotion import archived_version
     from pulsus.routing.delivery import candidate_module
 
@@ -70,8 +70,8 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
     latest = app.past.told.get(target.tool_id)
     now = latest.version if latest else "unknown"
     module = replace(module, notes=(*module.notes, *_describe(path, kept, now)))
-    delivery = promote.deliver(session, module, promoter, approved=yes)
-    promote.print_delivery(session, target, delivery)
+    delivery = promote_command.deliver(session, module, promoter, approved=yes)
+    promote_command.print_delivery(session, target, delivery)
 
 
 def _describe(path: Path, kept: ArchivedVersion, now: str) -> Iterator[str]:

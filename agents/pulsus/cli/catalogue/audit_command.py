@@ -10,7 +10,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.catalogue import audit_records
-from pulsus.cli.catalogue.tools_check import NAMES
+from pulsus.cli.catalogue.tools_check_command import NAMES
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.catalogue import adopt, remove, tools_check
+from pulsus.cli.catalogue import adopt_command, remove_command, tools_check_command
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.line_folding import fold_docstring
@@ -96,9 +96,9 @@ def show(session: CommandSession, tool_id: str) -> None:
         click.echo(line)
 
 
-command.add_command(tools_check.check)
-command.add_command(adopt.adopt)
-command.add_command(remove.remove)
+command.add_command(tools_check_command.check)
+command.add_command(adopt_command.adopt)
+command.add_command(remove_command.remove)
 
 
 def _body(session: CommandSession, tool: ToolSpec) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.agent.agent import level_option, turns_option
+from pulsus.cli.agent.agent_command import level_option, turns_option
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
