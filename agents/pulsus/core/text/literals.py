@@ -27,6 +27,36 @@ _ENDINGS: dict[str, tuple[str, ...]] = {
 }
 _ENDING = "|".join(sorted(_ENDINGS, key=len, reverse=True))
 
+_PLAIN_FOLDER = r"[\w+@%=~.-]{1,80}"
+_FOLDER = r"[\w+@%=~.*-]{1,80}/"
+_SITE = r"(?:[a-z0-9-]{1,63}\.){1,4}(?:com|net|org|io|dev)\b"
+_PAIR = (
+    r"(?:and/or|either/or|read/write|input/output|in/out|on/off|yes/no|true/false|start/stop"
+    r"|client/server|user/group|(?:files?|folders?|director(?:y|ies))/\w+|he/she|his/her|tcp/ip|tcp/udp|udp/tcp|km/h)\b"
+)
+"""Words with a slash between them that are no path."""
+_BEHIND_PLACE = "|".join(
+    rf"(?<=\b{word} )"
+    for word in (
+        *("in", "into", "below", "under", "inside", "within", "folder", "directory", "dir"),
+        *("put", "archive", "pack", "compress", "zip", "gzip", "up"),
+    )
+)
+_END = r"(?![\w/-])(?!\.\w)"
+_RELATIVE = "|".join(
+    (
+        # With an ending: `play/m.csv`, `a/b/c.tar.gz`, `logs/*.log`.
+        rf"(?<![\w/.~$@:-])(?!{_SITE})(?:{_FOLDER}){{1,16}}[\w+@%=~.*-]{{0,80}}"
+        rf"\.(?:[a-z]\w{{1,7}}|[chdorsz7]z?){_END}",
+        # A folder whose name ends with a slash, or begins with a dot: `play/`, `.config/app`.
+        rf"(?<![\w/.~$@:-])(?!{_SITE})(?:{_FOLDER}){{1,16}}(?=[\s,;.:!?)]|$)",
+        rf"(?<![\w/.~$@:-])\.[a-z][\w-]{{0,80}}(?:/{_PLAIN_FOLDER}){{1,16}}",
+        # Without either only behind a word for a place: `in logs/old`.
+        rf"(?:{_BEHIND_PLACE})(?!{_PAIR})[a-z_.][\w.-]{{0,80}}(?:/[a-z_.][\w.-]{{0,80}}){{1,16}}",
+    )
+)
+"""A path that begins in the working folder, as `and/or`, `24/7` and `TCP/IP` do not."""
+
 # In this order: the first that fits takes the text. Repeats are bounded: a request may be hostile.
 _KINDS: tuple[tuple[str, str], ...] = (
     ("quoted", r"\"[^\"]{1,400}\"|`[^`]{1,400}`|(?<!\w)'[^']{1,400}'(?!\w)"),
@@ -41,7 +71,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("cron", r"(?<!\S)(?:[\d*/,\-]{1,20}\s+){4}[\w*/,\-]{1,20}(?!\S)"),
     ("subnet", r"\b\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}\b"),
     ("ip", r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b"),
-    ("path", r"(?<!\S)(?:~|\.{1,2})?/[^\s,;]*"),
+    ("path", rf"(?<![^\s(\[=])(?:~[\w-]{{0,32}}|\.{{1,2}})?/[^\s,;]*|{_RELATIVE}"),
     ("file", rf"(?<![\w/])[\w-]{{0,64}}(?:\.[\w-]{{1,64}}){{0,4}}\.(?:{_ENDING})(?!\w)"),
     (
         "host",

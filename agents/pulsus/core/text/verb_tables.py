@@ -44,6 +44,8 @@ PARTICLES = {
     for verb, pairs in _TABLES["PARTICLES"].items()
 }
 OBJECTS = _objects_by_verb()
+INTO_VERBS = _word_set("INTO_VERBS")
+INTO = {thing: group for group, things in _word_sets_by_key("INTO").items() for thing in things}
 NUMBERED = _word_sets_by_key("NUMBERED")
 NOUN_ALONE = _word_set("NOUN_ALONE")
 NOUNS = _word_set("NOUNS")

@@ -25,12 +25,16 @@ _FOLDER = re.compile(r"\S*/[^\s.]*(?=\s|$)")
 _FILE = re.compile(r"\S*(?:/|\w\.\w)\S*")
 """A path or a file name: `access.log` is no access that "give me" asks for."""
 
-_IN_A_FILE = frozenset({"set", "change", "update"})
+_IN_A_FILE = frozenset({"set", "change", "update", "make"})
 """Verbs for what a file holds: `app.yaml` in their clause is no answer as YAML."""
 
 _ME = frozenset({"me", "us"})
 _PLAIN = table.VERBS
-_HEADS = _PLAIN.union(table.PARTICLES, table.OBJECTS)
+_HEADS = _PLAIN.union(table.PARTICLES, table.OBJECTS, table.INTO_VERBS)
+_INTO = frozenset({"in", "to", "as"})
+_ONE = frozenset({"a", "an", "one", "new"})
+_INTO_REACH = 3
+"""Words behind "into" among which the thing stands that is made: "into a new archive"."""
 
 
 def may_command(said: Sequence[str], known: Known) -> bool:
@@ -59,7 +63,8 @@ def find_command(clause: str, known: Known) -> str | None:
     verb = _find_command_verb(first, rest, known)
     if verb is None:
         return _find_wished_verb(said)
-    return None if _is_no_order(verb, rest, clause) else verb
+    sure = " into " in verb
+    return None if not sure and _is_no_order(verb, rest, clause) else verb
 
 
 def verb_groups(said: Iterable[str]) -> frozenset[str]:
@@ -88,7 +93,9 @@ def command_groups(asked: tuple[str, ...]) -> frozenset[str]:
     """Return the groups of commands: a verb alone, with its particle, or with its object."""
     found = set(verb_groups(asked))
     for verb, _, particle in (said.partition(" ") for said in asked):
-        if particle:
+        if particle.startswith("into "):
+            found.add(table.INTO[particle.removeprefix("into ")])
+        elif particle:
             found.add(table.PARTICLES[verb][particle])
         elif verb in table.OBJECTS:
             found.add(table.OBJECTS[verb][0])
@@ -111,8 +118,13 @@ def _find_command_verb(first: str, rest: Sequence[str], known: Known) -> str | N
         return f"{first} {particle}"
     if first in _PLAIN:
         return first
+    thing = _find_thing_made(rest) if first in table.INTO_VERBS else None
+    if thing:
+        return f"{first} into {thing}"
     if first in table.OBJECTS:
         return first if _has_object(first, rest) else None
+    if first in table.INTO_VERBS:
+        return None
     return _correct_verb(first, known)
 
 
@@ -122,6 +134,16 @@ def _find_particle(taken: Mapping[str, str], rest: Sequence[str]) -> str | None:
         return rest[0]
     near = enumerate(rest[:_REACH], start=1)
     return next((w for n, w in near if w in taken and (w != "on" or n == len(rest))), None)
+
+
+def _find_thing_made(rest: Sequence[str]) -> str | None:
+    """Return "archive" of "put the logs into a new archive"."""
+    near = (
+        rest[n + 1 : n + 1 + _INTO_REACH]
+        for n, w in enumerate(rest)
+        if w == "into" or (w in _INTO and not _ONE.isdisjoint(rest[n + 1 : n + 2]))
+    )
+    return next((w for words_near in near for w in words_near if w in table.INTO), None)
 
 
 def _has_object(verb: str, rest: Sequence[str]) -> bool:

@@ -19,6 +19,11 @@ from tests.ranking import CATALOGUE, tool
         ("find old logs, then compress them", ("compress",)),
         ("stop nginx; start apache", ("stop", "start")),
         ("add a user called bob", ("add",)),
+        ("put the folder reports into an archive", ("put into archive",)),
+        ("put /srv/logs in a zip", ("put into zip",)),
+        ("turn the folder into a tarball", ("turn into tarball",)),
+        ("can you stuff the old logs into a new archive?", ("stuff into archive",)),
+        ("make ops the owner of app.yaml", ("make",)),
     ],
 )
 def test_a_command_for_a_change_is_seen(request_text, expected):
@@ -29,6 +34,9 @@ def test_a_command_for_a_change_is_seen(request_text, expected):
     "request_text",
     [
         "list deleted files",
+        "put the result in a table",
+        "show what is in the archive",
+        "collect the errors in the archive",
         "packages to update",
         "when was the last reboot",
         "which services need a restart",

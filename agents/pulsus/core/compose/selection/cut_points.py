@@ -36,11 +36,14 @@ _STRONG = re.compile(r"""(?ix)
     (?<!\bincl)(?<!\besp)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bapprox)[.!?;]+(?=\s|$)
     | [,;]?\s*\b(?:and\s+)?(?:as\s+well\s+as|plus|additionally|also)\b\s*,?
     """)
+_ARCHIVE = r"(?:[\w.-]+\s+)?(?:archive|tar|tarball|tgz|zip|backup|snapshot)\b"
+"""A thing that folders are packed into, and no format: "put logs into an archive" is one task."""
+
 _WEAK = re.compile(rf"""(?ix)
     ,\s*(?:and|or)\b
     | [,:](?=\s)
     | \s(?:and|&|\+|-|--|–|—)\s
-    | \s(?=(?:as|into)\s+(?:an?\s|{TABLE}\b|html|{FORMAT_NAME}))
+    | \s(?=(?:as|into)\s+(?:an?\s(?!{_ARCHIVE})|{TABLE}\b|html|{FORMAT_NAME}))
     | \s(?=in\s+(?:a\s+)?{FORMAT_NAME}\b)
     | \s(?=in\s+(?:a\s+)?(?:\w+\s+)?(?:{TABLE}|html)\b)
     | \s(?=the\s+(?:\w+\s+){{1,3}}with\s+(?:the\s+)?(?:most|fewest|least

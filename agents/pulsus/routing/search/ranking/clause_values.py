@@ -36,6 +36,7 @@ _KINDS: Final = {"path": "the file", "key": "the setting", "value": "value"}
 _MACHINE = re.compile(r"(?i)[a-z]+(?:-[a-z]+)*-?\d{1,3}")
 """`web01` is a machine: what runs on it is another question."""
 
+_OF_SOMETHING = re.compile(r"\b(\w+)\s+of\b")
 _PATHS = re.compile(r"(?<![\w.])[~\w.-]*/[\w./*?~+@%-]+")
 
 
@@ -47,6 +48,7 @@ def search_without_values(
     Only a tool that writes, that is the first without them, and that reaches `floor` then. The
     words that are left have to name it.
     """
+    found = _put_setters_first(text, found)
     if not found or found[0].p >= floor:
         return tuple(found)
     for place, ranked in enumerate(found[:MOST_COMPARED]):
@@ -97,6 +99,41 @@ def search_by_subject(
     first = replace(best, p=p, p_before_values=best.p, why_not=None, tie_break=None)
     others = [r for r in found if r is not best]
     return tuple(replace(r, rank=n) for n, r in enumerate((first, *others), start=1))
+
+
+def _put_setters_first(text: str, found: Sequence[Ranked]) -> tuple[Ranked, ...]:
+    """Return the candidates; "the owner of FILE" is no setting in the file if another tool sets it.
+
+    A tool that takes any `key` then stands behind the one that has an input of this name.
+    """
+    named = {word.lower() for word in _OF_SOMETHING.findall(text)}
+    near = found[:MOST_COMPARED] if named else ()
+    writes = [one for one in near if one.tool.kind == "write"]
+    keyed = [one for one in writes if {"key", "value"} <= {arg.name for arg in one.tool.args}]
+    setters = [
+        one
+        for one in writes
+        if one not in keyed and one.p >= LEAST_P and named & {arg.name for arg in one.tool.args}
+    ]
+    behind = [one for one in keyed if _find_key(text, one.tool) in named] if setters else []
+    if not behind:
+        return tuple(found)
+    best = setters[0]
+    caution = f"{best.tool.id} has an input for what the request names"
+    kept = [one for one in found if one not in behind]
+    at = kept.index(best) + 1
+    late = [
+        replace(one, p=min(one.p, best.p / 2), caution=caution, why_not=caution) for one in behind
+    ]
+    ordered = (replace(kept[0], why_not=None), *kept[1:at], *late, *kept[at:])
+    return tuple(replace(one, rank=n) for n, one in enumerate(ordered, start=1))
+
+
+def _find_key(text: str, tool: ToolSpec) -> str:
+    """Return the setting that a tool with `key` and `value` would change, in lower case."""
+    inputs = from_arguments(tool.args, tool.id, tool.summary).inputs
+    found = (one.text for one in propose_write_choices(text, inputs) if one.name == "key")
+    return next(found, "").lower()
 
 
 def _first_without_values(

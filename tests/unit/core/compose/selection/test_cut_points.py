@@ -23,6 +23,8 @@ def parts(request):
         ("first alpha, then whether beta, finally gamma", ["alpha", "whether beta", "gamma"]),
         ("alpha + beta", ["alpha", "beta"]),
         ("alpha as a table", ["alpha", "as a table"]),
+        ("put alpha into an archive", ["put alpha into an archive"]),
+        ("turn alpha into a new tarball", ["turn alpha into a new tarball"]),
         ("alpha where size > 5", ["alpha", "where size > 5"]),
         ("alpha, written to beta.csv", ["alpha", "written to beta.csv"]),
         ("alpha as a tabel in /tmp/b.md", ["alpha", "as a tabel", "in /tmp/b.md"]),

@@ -105,3 +105,33 @@ def test_an_unknown_setting_does_not_hide_the_tool_that_sets_it():
     (first,), asked = search("set workers to 16 in app.yaml", [setting], replace(setting, p=0.9))
     assert (first.p, first.p_before_values) == (0.9, 0.12)
     assert ["set", "the", "setting", "to", "value", "in", "the", "file"] in asked
+
+
+LINE = candidate(
+    "config/edit/set_config_line",
+    0.9,
+    ArgSpec("path", "str", True, None, "The file."),
+    ArgSpec("key", "str", True, None, "The setting."),
+    ArgSpec("value", "str", True, None, "Its value."),
+)
+MODES = candidate(
+    "storage/access/set_permissions",
+    0.3,
+    ArgSpec("path", "str", True, None, "The file."),
+    ArgSpec("owner", "str", False, "", "The new owner."),
+)
+
+
+def test_the_owner_of_a_file_is_not_written_into_the_file_as_a_setting():
+    """ "set the owner of app.yaml to ops" became a line `owner: ops` in the file."""
+    (first, second), _ = search("set the owner of app.yaml to ops", [LINE, MODES], again=LINE)
+    assert (first.tool, second.tool) == (MODES.tool, LINE.tool)
+    assert second.p < FLOOR
+    assert "storage/access/set_permissions" in (second.caution or "")
+
+
+@pytest.mark.parametrize(
+    "text", ["set the owner in app.yaml to ops", "set workers of app.yaml to 4"]
+)
+def test_a_setting_in_a_file_stays_a_setting(text):
+    assert search(text, [LINE, MODES])[0] == (LINE, MODES)
