@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.execution import end_process_group
+from pulsus.execution import end_tool_process
 from pulsus.execution.workers import worker
 from tests.patience import PATIENCE_SECONDS
 from tests.project import PULSUS
@@ -126,7 +126,7 @@ def test_a_tool_that_ignores_the_signal_is_killed_after_a_grace_period(tmp_path)
 def test_a_signal_that_is_ignored_stays_ignored():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with end_process_group.raise_on_signals():
+        with end_tool_process.raise_on_signals():
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
@@ -138,7 +138,7 @@ def test_a_run_outside_the_main_thread_changes_no_signal_handler():
     seen = []
 
     def look():
-        with end_process_group.raise_on_signals():
+        with end_tool_process.raise_on_signals():
             seen.append(signal.getsignal(signal.SIGTERM))
 
     thread = threading.Thread(target=look)

@@ -1,7 +1,8 @@
 """Run a promoted tool in a process of its own (routing spec §12; contracts, `pulsus run`).
 
 The tool's bytes are passed on and never read again from disk: the verified bytes are those that
-run. Effects: starts one process group, ends it.
+run. A tool that runs out of time is ended by `end_tool_process.py`. Effects: starts one process
+group, ends it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from pulsus.errors import (
     PulsusError,
     Terminated,
 )
-from pulsus.execution import end_process_group, script_exit_status
+from pulsus.execution import end_tool_process, script_exit_status
 from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.confinement.choose_confinement import ConfinementPlan
 from pulsus.execution.run_report import parse_report
@@ -237,13 +238,13 @@ def _run_in_worker(
         tied, lifeline_end = os.pipe()
         lifeline = stack.enter_context(FileIO(tied, "r"))
         stack.enter_context(FileIO(lifeline_end, "w"))
-        stack.enter_context(end_process_group.raise_on_signals())
+        stack.enter_context(end_tool_process.raise_on_signals())
         process = launcher.start((theirs, tied), place)
         end.close()
         pump: Pump | None = None
         try:
             stdin, *streams = [stack.enter_context(stream) for stream in process.streams]
-            end_process_group.kill_with_parent(tied, process.pid)
+            end_tool_process.kill_with_parent(tied, process.pid)
             lifeline.close()
             outputs = (streams[0], streams[1])
             pump = Pump(stdin, outputs, report, bounds, on_output, cancellation)
@@ -252,13 +253,12 @@ def _run_in_worker(
                 if pump.cancelled:
                     raise Aborted("it was cancelled")
             except (Terminated, HungUp, KeyboardInterrupt, Aborted):
-                end_process_group.ask_to_end(process.pid, streams)
+                end_tool_process.ask_to_end(process.pid, streams)
                 raise
         finally:
             folder = _end_worker(process, pump) if pump is not None else None
             # Before its status is read: until then no other process can get its number.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            end_tool_process.kill_group(process.pid)
             status = process.wait()
             if folder:
                 private_folders.remove(folder)

@@ -183,8 +183,7 @@ class FactView(NamedTuple):
 def first_fresh(facts: tuple[_Fact, ...] | None, now: datetime) -> _Fact | None:
     """Return the first of these facts that may be used at `now`, or None."""
     for fact in facts or ():
-        origin = fact.provenance  # `is_fresh`, written out: each question tests several facts
-        if origin.usable_from <= now and (origin.expires_at is None or now < origin.expires_at):
+        if fact.provenance.is_fresh(now):
             return fact
     return None
 

@@ -54,7 +54,10 @@ class Provenance:
         return (now - self.observed_at).total_seconds()
 
     def is_fresh(self, now: datetime) -> bool:
-        """Return True if the fact may be used at `now`."""
+        """Return True if the fact may be used at `now`: it is neither expired nor in the future.
+
+        `first_fresh` of `kb/fact_base.py` picks the newest such fact.
+        """
         return self.usable_from <= now and (self.expires_at is None or now < self.expires_at)
 
     def state(self, now: datetime) -> FactState:

@@ -1,7 +1,8 @@
 """The loop that runs the steps of one plan (docs/plans.md, order of a run).
 
-One thread schedules, writes the journal and asks for consent; the calls run in others. Effects:
-those of the steps, the journal, result files.
+One thread schedules, writes the journal and asks for consent; the calls run in others. `_begin`
+skips a step whose condition (`when`) is false, and finds the items of `for_each`. Effects: those of
+the steps, the journal, result files.
 """
 
 from __future__ import annotations

@@ -184,7 +184,7 @@ def main(result_fd: int, lifeline: int) -> None:
 
     The result descriptor stays open until this process ends, which is how the parent sees the end;
     no child of the tool holds it. `lifeline` stays open too. When its other end is closed, this
-    process ends with its group (`end_process_group.py`).
+    process ends with its group (`end_tool_process.py`).
     """
     job = json.loads(sys.stdin.buffer.read())
     if job["environment"] is not None:

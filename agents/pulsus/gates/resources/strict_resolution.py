@@ -1,6 +1,7 @@
-"""Refuse calls on resources that the session never discovered (assistant architecture §4).
+"""Strict resolution: refuse a change on a target that the session has not found first (§4).
 
-A model may write any name. Only what discovery found is acted on.
+A model may write any name. Only what discovery found is acted on. What a session has found is in
+`resolved_context.py`.
 """
 
 from __future__ import annotations

@@ -14,8 +14,9 @@ from pulsus.core.types import JsonValue
 from pulsus.web.agent_runs import AgentRun, RunRequest
 from pulsus.web.api.event_stream import broker_stream, last_event_id, run_stream
 from pulsus.web.api.json_body import read_object, text_field
-from pulsus.web.identity import Identity, identify, require
+from pulsus.web.identity import Identity, identify
 from pulsus.web.refusals import AsciiJson, Refused
+from pulsus.web.role_check import require_role
 from pulsus.web.server_state import ServerState
 
 _MOST_QUESTION: Final = 8000
@@ -35,7 +36,7 @@ async def start(request: Request) -> Response:
     `follows` is an earlier run of the person, whose conversation goes on.
     """
     state: ServerState = request.app.state.server
-    person = require(request, state, "operator")
+    person = require_role(request, state, "operator")
     wait = state.changes.wait_seconds(person.name)
     if wait:
         raise Refused(
@@ -61,14 +62,14 @@ async def start(request: Request) -> Response:
 async def mentions(request: Request) -> Response:
     """`GET /api/v1/mentions`: the names that a question may mention, with their ids."""
     state: ServerState = request.app.state.server
-    require(request, state, "operator")
+    require_role(request, state, "operator")
     return AsciiJson(await run_in_threadpool(state.mentions.read))
 
 
 async def follow(request: Request) -> Response:
     """`GET /api/v1/agent/runs/{run_id}/events`: what the client has not seen yet."""
     state: ServerState = request.app.state.server
-    person = require(request, state, "viewer")
+    person = require_role(request, state, "viewer")
     run = state.runs.get(request.path_params["run_id"])
     _require_own(run, person)
     return run_stream(run, last_event_id(request))
@@ -77,7 +78,7 @@ async def follow(request: Request) -> Response:
 async def stop(request: Request) -> Response:
     """`POST /api/v1/agent/runs/{run_id}/stop`: cancel a run."""
     state: ServerState = request.app.state.server
-    person = require(request, state, "operator")
+    person = require_role(request, state, "operator")
     run = state.runs.get(request.path_params["run_id"])
     _require_own(run, person)
     if not run.ended:
@@ -88,7 +89,7 @@ async def stop(request: Request) -> Response:
 async def events(request: Request) -> Response:
     """`GET /api/v1/events`: what happens to cards."""
     state: ServerState = request.app.state.server
-    require(request, state, "viewer")
+    require_role(request, state, "viewer")
 
     def may_follow() -> bool:
         person = identify(request, state)

@@ -15,8 +15,9 @@ from pulsus.approvals.cards.card_text import card_text
 from pulsus.approvals.cards.stored_requests import REQUEST_KINDS
 from pulsus.approvals.cards.waiting_approvals import MOST_PENDING
 from pulsus.web.api.json_body import read_object, text_field
-from pulsus.web.identity import Identity, require
+from pulsus.web.identity import Identity
 from pulsus.web.refusals import AsciiJson, Refused
+from pulsus.web.role_check import require_role
 from pulsus.web.server_state import ServerState
 
 _MOST_REASON: Final = 1000
@@ -29,7 +30,7 @@ _FIELDS: Final = frozenset({"token", "reason"})
 async def list_approvals(request: Request) -> Response:
     """`GET /api/v1/approvals`. What a crash left open comes first, with the status "unknown"."""
     state = _state(request)
-    require(request, state, "viewer")
+    require_role(request, state, "viewer")
     await run_in_threadpool(state.requests.sync)
     cards = await run_in_threadpool(state.approvals.cards)
     left = await run_in_threadpool(state.unfinished.recent)
@@ -96,7 +97,7 @@ def _digest_now(card: ApprovalCard) -> str:
 def _decider(request: Request) -> tuple[ServerState, Identity]:
     """Return the state, and the approver who may decide now. Raises Refused."""
     state = _state(request)
-    person = require(request, state, "approver")
+    person = require_role(request, state, "approver")
     wait = state.changes.wait_seconds(person.name)
     if wait:
         raise Refused(

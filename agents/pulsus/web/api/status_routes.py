@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from pulsus.web.api.openapi import openapi_document
-from pulsus.web.identity import require
+from pulsus.web.role_check import require_role
 from pulsus.web.server_state import ServerState
 
 
@@ -22,14 +22,14 @@ async def healthz(request: Request) -> Response:
 async def metrics(request: Request) -> Response:
     """`GET /metrics`: the counters in the text format of Prometheus."""
     state: ServerState = request.app.state.server
-    require(request, state, "viewer")
+    require_role(request, state, "viewer")
     text = await run_in_threadpool(state.prometheus_text)
     return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 async def openapi(request: Request) -> Response:
     """`GET /openapi.json`."""
-    require(request, request.app.state.server, "viewer")
+    require_role(request, request.app.state.server, "viewer")
     return JSONResponse(openapi_document())
 
 

@@ -13,9 +13,10 @@ from starlette.routing import Route
 from pulsus.errors import UsageError
 from pulsus.web.accounts.user_accounts import LEAST_PASSWORD
 from pulsus.web.accounts.web_sessions import COOKIE, SESSION_HOURS
-from pulsus.web.identity import identify, require
+from pulsus.web.identity import identify
 from pulsus.web.pages.page_view import show_page
 from pulsus.web.refusals import Refused
+from pulsus.web.role_check import require_role
 from pulsus.web.server_state import ServerState
 
 _FIELD: Final = 1100
@@ -59,7 +60,7 @@ async def sign_in(request: Request) -> Response:
 async def sign_out(request: Request) -> Response:
     """`POST /sign-out`: the session ends on the server too."""
     state: ServerState = request.app.state.server
-    person = require(request, state, "viewer")
+    person = require_role(request, state, "viewer")
     if person.session is not None:
         state.sessions.end(person.session)
     response = RedirectResponse("/sign-in", 303)

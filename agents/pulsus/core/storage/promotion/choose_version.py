@@ -1,4 +1,7 @@
-"""The version a promotion gets, and why (spec §10, SemVer). Effect: reads kept versions."""
+"""The version a promotion gets, and why (spec §10, SemVer). Effect: reads archived versions.
+
+Which change needs which version is decided in `version_rules.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Compare two revisions of a tool for its callers, to choose its version (spec §10). Pure.
+"""The rules of versions: compare two revisions of a tool for its callers (spec §10). Pure.
+
+`choose_version.py` makes the next version from it, with the replayed examples.
 
 Read from source, never imported. Arguments are compared by griffe; what it leaves open (hints,
 names swallowed by `**kwargs`) and what is only in the docstring is compared here. ADR 20 has the

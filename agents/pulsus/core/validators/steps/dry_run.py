@@ -20,14 +20,14 @@ from pulsus.core.sandbox.job import Job, SandboxOutcome, StepSource
 from pulsus.core.sandbox.observation.observed_effects import join_effects
 from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.types import ObservedEffects, Proof
-from pulsus.core.validators import memorised_examples
 from pulsus.core.validators.effects import constant_targets
 from pulsus.core.validators.effects.observed_against_declared import (
     judge_effects,
     list_undeclared_reads,
 )
+from pulsus.core.validators.proof import DecidedProof, decide_proof, known_examples
 from pulsus.core.validators.steps.dry_run_inputs import Case, NeedsExample, list_cases
-from pulsus.core.validators.validator_protocol import BUSY, EXAMPLES_KNOWN, Finding, Subject
+from pulsus.core.validators.validator_protocol import BUSY, Finding, Subject
 
 _READS = "without the examples in its docstring it gives another result"
 _UNDECLARED = "no Effects: are declared, and it {}: it counts as write when it is run"
@@ -44,8 +44,8 @@ Run = Callable[[Job, SandboxLimits], SandboxOutcome]
 class DryRun:
     """The two sandboxed steps of one validation: call `import_smoke`, then `dry_run`.
 
-    `proof` counts after a passed `dry_run`. It is behaviour if at least one example had an expected
-    output that names a value, and each one matched. Otherwise it is shape.
+    `proof` counts after a passed `dry_run` (`core/validators/proof.py`). Without an example that
+    expects a value it is `shape`.
     """
 
     subject: Subject
@@ -114,10 +114,10 @@ class DryRun:
         stated, warned = constant_targets.judge_source(self.subject.tool, module)
         if stated.exceeded:
             return _exceeded_finding("its source", stated.exceeded, shown)
-        proof, found = self._check_proof(module, seconds_left)
-        if found is not None:
+        decided = self._decide_proof(module, seconds_left)
+        if (found := decided.refusal) is not None:
             return replace(found, output="\n".join((found.output, *shown)).strip())
-        self.proof = proof
+        self.proof, self._doubt = decided.proof, decided.doubt
         warnings = (
             *_warn_of_effects(undeclared, _UNDECLARED),
             *_warn_of_effects(read, _STRAYED),
@@ -126,27 +126,14 @@ class DryRun:
         )
         return Finding(ok=True, output="\n".join(shown), warnings=warnings)
 
-    def _check_proof(
-        self, module: ModuleIndex, seconds_left: float
-    ) -> tuple[Proof, Finding | None]:
+    def _decide_proof(self, module: ModuleIndex, seconds_left: float) -> DecidedProof:
         """Return the kind of proof, and a refusal if the module knows its matched examples."""
-        tool = self.subject.tool
         cases = [c for c in self._cases if expects_value(c.example)]
         if not cases:
-            return "shape", None
-        code = memorised_examples.list_deciding_nodes(module.tree)
-        if where := memorised_examples.find_example_table(code, tool):
-            return "shape", _known_examples_finding(f"{where}: work the result out")
-        if memorised_examples.may_read_itself(code) and (
-            found := self._run_without_examples(cases, seconds_left)
-        ):
-            return "shape", found
-        if why := memorised_examples.find_doubt(code, tool):
-            self._doubt = (
-                f"proof: shape, because {why}; give an example that its code does not hold"
-            )
-            return "shape", None
-        return "behaviour", None
+            return DecidedProof("shape")
+        return decide_proof(
+            self.subject.tool, module, lambda: self._run_without_examples(cases, seconds_left)
+        )
 
     def _run_without_examples(self, cases: Sequence[Case], seconds_left: float) -> Finding | None:
         """Return a failure if the module fails without the examples in its docstring, or None."""
@@ -158,9 +145,7 @@ class DryRun:
             if outcome.status == "unverified":
                 return Finding(ok=False, message=outcome.message, unverified=True)
             if problem := _find_problem(case, outcome):
-                return _known_examples_finding(
-                    f"{case.label}: {problem}; {_READS}: work the result out"
-                )
+                return known_examples(f"{case.label}: {problem}; {_READS}: work the result out")
         return None
 
     def _run_further_case(
@@ -252,10 +237,6 @@ def _find_failure_line(subject: Subject, raised: int) -> int:
         ):
             return node.lineno
     return 1
-
-
-def _known_examples_finding(message: str) -> Finding:
-    return Finding(ok=False, message=message, code=EXAMPLES_KNOWN)
 
 
 def _exceeded_finding(where: str, found: tuple[str, ...], shown: list[str]) -> Finding:

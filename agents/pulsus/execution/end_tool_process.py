@@ -1,5 +1,6 @@
-"""End the process group of a tool, when Pulsus is ended or a run is cancelled (`pulsus run`).
+"""End or kill the processes of a tool: its time is up, a run is cancelled, or Pulsus is ended.
 
+The clock of the time limit is in `workers/child_pipes.py`, and `tool_process.py` starts the tool.
 Effects: signal handlers, signals to the tool's process group.
 """
 
@@ -71,6 +72,12 @@ def ask_to_end(group: int, streams: Sequence[FileIO], moment_s: float = MOMENT_S
             for key, _ in selector.select(remaining):
                 if not os.read(key.fd, _CHUNK):
                     selector.unregister(key.fileobj)
+
+
+def kill_group(group: int) -> None:
+    """Kill every process of the group. A group that has ended is no error."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
 
 
 def _raise_ended(number: int, _: FrameType | None) -> None:
