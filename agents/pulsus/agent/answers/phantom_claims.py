@@ -69,17 +69,6 @@ def find_phantom_claim(
     return None
 
 
-def claims_change(reply: str) -> bool:
-    """Return True if a sentence claims a change that its writer made, in phrases of any language.
-
-    It claims nothing of a tool that succeeded: an answer may report a change of the same run.
-    """
-    for sentence in _sentences(reply):
-        if _category_of(sentence) == "action" and _claim_rules().done.search(sentence.lower()):
-            return True
-    return False
-
-
 def _sentences(reply: str) -> Iterable[str]:
     """Yield the sentences, without code blocks and list marks, and without questions."""
     for line in _SENTENCES.split(_CODE.sub(" ", reply)):
@@ -132,7 +121,6 @@ class _ClaimRules:
     hedge: re.Pattern[str]
     general: re.Pattern[str]
     certain: tuple[re.Pattern[str], ...]
-    done: re.Pattern[str]
     categories: Mapping[ClaimCategory, tuple[re.Pattern[str], ...]]
     languages: tuple[_Language, ...]
 
@@ -144,7 +132,6 @@ def _claim_rules() -> _ClaimRules:
         hedge=_hedge(data, r"n't\b"),
         general=re.compile(data["general"]),
         certain=_compile(data["certain"], data["words"]),
-        done=re.compile(rf"\b{_one_of(data['words']['done'])}\b|\bdone\b"),
         categories=_categories(data),
         languages=tuple(
             _Language(_hedge(each, each.get("hedge", "")), _categories(each))

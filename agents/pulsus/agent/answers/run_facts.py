@@ -6,11 +6,11 @@ knows in any language if a call succeeded and what was changed, so the reader is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from pulsus.agent.answers.phantom_claims import claims_change
 from pulsus.agent.answers.plain_english import is_plain_english
+from pulsus.agent.answers.plain_reading import is_plain_reading
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 
@@ -18,6 +18,7 @@ NOTHING_CHANGED: Final = "Nothing was changed for this request."
 NO_CALL_SUCCEEDED: Final = (
     "No tool call succeeded for this request: nothing was changed, and the text is the model's own."
 )
+_NO_RESULT_HAS: Final = "No tool result has: {}."
 _CHANGED: Final = "Changed for this request: {}."
 _NOT_CONFIRMED: Final = "Changed for this request and not confirmed: {}."
 _FAILED: Final = "A change was begun and failed: {}."
@@ -53,26 +54,27 @@ class RunFacts:
         return {"succeeded": self.succeeded, "changed": [*self.changed]}
 
 
-def run_note(facts: RunFacts, answer: str, question: str) -> str:
-    """Return the sentence that a reader needs beside an answer of a model, or an empty text.
+def run_note(facts: RunFacts, answer: str, question: str, unsupported: Sequence[str] = ()) -> str:
+    """Return the sentences that a reader needs beside an answer of a model, or an empty text.
 
     `question` is the text of a request that asks for no change; it is empty for any other one. With
-    a change, or without a call that worked, there always is a sentence. An ordinary answer to a
-    question has none: both are plain English, and no phrase claims work. In every other case the
-    reader is told that nothing was changed.
+    a change, or without a call that worked, there always is a sentence. A plain reading in answer
+    to a question in English has none. In every other case the reader is told that nothing was
+    changed. `unsupported` are numbers of the answer that no result has.
     """
-    if facts.changed or facts.failed:
-        return " ".join(_told_changes(facts))
-    if not facts.succeeded:
+    if not facts.succeeded and not facts.changed and not facts.failed:
         return NO_CALL_SUCCEEDED
+    missing = [_NO_RESULT_HAS.format(", ".join(unsupported))] if unsupported else []
+    if facts.changed or facts.failed:
+        return " ".join([*_told_changes(facts), *missing])
     ordinary = (
         question
+        and not missing
         and is_plain_english(question)
-        and is_plain_english(answer, known=question)
-        and not claims_change(answer)
+        and is_plain_reading(answer, question)
         and NOTE_MARK.strip().casefold() not in answer.casefold()
     )
-    return "" if ordinary else NOTHING_CHANGED
+    return "" if ordinary else " ".join([NOTHING_CHANGED, *missing])
 
 
 def _told_changes(facts: RunFacts) -> Iterable[str]:

@@ -266,18 +266,24 @@ class AgentLoop:
             self._ports.emit(agent_event("agent_withdrawn", turn=run.turn, reason="phantom"))
             self._ports.emit(agent_event("agent_correction", reason="phantom"))
             text, confidence = SAFE_MESSAGE, "low"
-        note = run_note(run.facts(), text, run.question)
-        if claim is not None:
-            note = ""  # the message says it
+        if claim is None:  # else the message says it
+            run.unsupported = self._unsupported(run, text)
+            run.note = run_note(run.facts(), text, run.question, run.unsupported)
         if run.waits_for:
-            return self._end(run, f"{run.waits_for}. {text}", "low", WAITING, note=note)
-        return self._end(run, text, confidence, DONE, note=note)
+            return self._end(run, f"{run.waits_for}. {text}", "low", WAITING)
+        return self._end(run, text, confidence, DONE)
+
+    def _unsupported(self, run: _Run, answer: str) -> tuple[str, ...]:
+        """Return the numbers of an answer that no result of a run with results has."""
+        if not run.state.succeeded:
+            return ()
+        return find_ungrounded_numbers(answer, run.transcript.sources())
 
     def _sends_back(self, run: _Run, answer: str) -> bool:
         """Return True if the answer has numbers that nothing has. Asked once a run."""
-        if run.sent_back or not run.state.succeeded or run.turn >= self._budget.max_turns:
+        if run.sent_back or run.turn >= self._budget.max_turns:
             return False
-        numbers = find_ungrounded_numbers(answer, run.transcript.sources())
+        numbers = self._unsupported(run, answer)
         run.sent_back = bool(numbers)
         if numbers:
             self._correct(run, "ungrounded", _UNGROUNDED.format(numbers=", ".join(numbers)))
@@ -345,7 +351,6 @@ class AgentLoop:
         error: PulsusError | None = None,
         *,
         answer: bool = True,
-        note: str = "",
     ) -> RunEnd:
         """Return the end, and emit the answer. It says so if a write is not verified."""
         facts = run.facts()
@@ -356,14 +361,15 @@ class AgentLoop:
         suggested = tuple(run.suggested)
         if answer:
             more: dict[str, JsonValue] = {"suggested": [*suggested]} if suggested else {}
-            more |= facts.to_json() | ({"note": note} if note else {})
+            more |= facts.to_json() | ({"note": run.note} if run.note else {})
+            more |= {"unsupported": [*run.unsupported]} if run.unsupported else {}
             self._ports.emit(
                 agent_event("agent_final", summary=text, confidence=confidence, **more)
             )
         self._ports.record.event(
             "end", decision=str(status), summary=text, confidence=confidence, artifacts=[]
         )
-        return RunEnd(run.state, text, confidence, status, suggested, error, facts, note)
+        return RunEnd(run.state, text, confidence, status, suggested, error, facts, run.note)
 
 
 class _Run:
@@ -378,6 +384,9 @@ class _Run:
         self.last_calls: list[tuple[str, Mapping[str, JsonValue]]] = []
         self.question = ""
         self.deeds = RunFacts()
+        self.note = ""
+        self.unsupported: tuple[str, ...] = ()
+        """The sentence beside the answer, and the numbers of it that no result has."""
         self.waits_for = ""
         """Says which read waits for a person, as long as no other call worked after it."""
         self.suggested: list[dict[str, JsonValue]] = []

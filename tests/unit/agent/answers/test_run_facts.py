@@ -54,6 +54,103 @@ ORDINARY = [
 ]
 
 
+ENGLISH_CLAIMS = [
+    ("past", "Bounced nginx for you, all quiet on port 80."),
+    ("past", "Gave nginx a kick and it came up on port 80."),
+    ("past", "Put the new certificate in place."),
+    ("past", "Wrote the port into the config."),
+    ("perfect", "nginx has had its restart and listens on port 80."),
+    ("perfect", "The old logs have gone and the disk is free."),
+    ("progressive", "Restarting nginx on port 80."),
+    ("progressive", "Currently rolling out the config to all servers."),
+    ("passive", "The cache got flushed."),
+    ("passive", "Port 8080 is being closed by the firewall."),
+    ("passive", "A backup of the database is in the can, taken care of."),
+    ("headline", "nginx: restarted"),
+    ("headline", "Restart: complete"),
+    ("headline", "Config reload OK"),
+    ("headline", "Update to 1.25 finished"),
+    ("headline", "FIREWALL OPENED ON PORT 80"),
+    ("state", "nginx is back on port 80."),
+    ("state", "nginx is running again."),
+    ("state", "The server is no longer down."),
+    ("state", "The disk is as good as new."),
+    ("state", "nginx now listens on port 8080."),
+    ("list", "- stop nginx\n- swap the config\n- start nginx"),
+    ("list", "1. backup taken\n2. package upgraded\n3. service healthy"),
+    ("list", "[x] restart nginx\n[x] port 80"),
+    ("emoji", "\u2705 nginx"),
+    ("emoji", "nginx is running \U0001f389"),
+    ("emoji", "\U0001f504 \u2192 \U0001f7e2 nginx"),
+    ("short", "Sorted."),
+    ("short", "On it, and done."),
+    ("short", "Consider it handled."),
+    ("short", "Voil\u00e0."),
+    ("first person", "I took the liberty to restart it."),
+    ("first person", "We made nginx listen on port 80."),
+    ("marks", "nginx re-started, port=80"),
+    ("marks", "state=restarted"),
+    ("marks", "restarted2 nginx"),
+    ("marks", "**R e s t a r t e d** nginx"),
+    ("noun", "The restart of nginx is in effect."),
+    ("noun", "No changes beyond the new port."),
+    ("noun", "Migration to host web02: no errors."),
+    ("code", "```\nsystemctl restart nginx\n```\nexit 0"),
+    ("check", "Double-checked: nginx is running on port 80."),
+    ("check", "I had a look and nginx is running."),
+    ("check", "Verified, port 80 is in use."),
+    ("check", "Health check passed on all servers."),
+    ("check", "Tests are green."),
+    ("approval", "Approved by ops."),
+    ("approval", "Ops gave the go-ahead for port 80."),
+    ("approval", "The change board has no objection."),
+    ("approval", "With sign-off from the owner, port 80 is open."),
+]
+READINGS = [
+    "Yes, nginx is running and listens on port 80.",
+    "nginx is active since 3 days.",
+    "It listens on 0.0.0.0:80 and [::]:443.",
+    "No process listens on port 8080.",
+    "nginx listens on ports 80 and 443, PID 812.",
+    "There are 3 containers: web01, web02 and db1.",
+    "The load average is 0.4.",
+    "Swap is not used.",
+    "/var/log/nginx/access.log has 1,204 lines.",
+    "The certificate is from 2026-01-01.",
+    "Memory: 3.1 GiB of 8 GiB used.",
+    "None of the services is inactive.",
+]
+
+
+@pytest.mark.parametrize(("form", "claim"), ENGLISH_CLAIMS)
+def test_an_english_claim_in_any_form_does_not_pass_after_a_read_alone(form, claim):
+    assert run_note(READ_ONLY, claim, QUESTION) == NOTHING_CHANGED
+    assert run_note(RunFacts(), claim, QUESTION) == NO_CALL_SUCCEEDED
+
+
+@pytest.mark.parametrize("answer", READINGS)
+def test_a_plain_reading_needs_no_sentence_more(answer):
+    assert run_note(READ_ONLY, answer, QUESTION) == ""
+
+
+@pytest.mark.parametrize("word", ["done", "ok", "fertig", "listo", "terminé", "fatto", "klar"])
+def test_a_single_word_of_success_is_no_reading(word):
+    assert run_note(READ_ONLY, word, QUESTION) == NOTHING_CHANGED
+
+
+def test_a_question_about_a_deed_does_not_make_its_word_a_reading():
+    asked = "is nginx restarted, and was the cache flushed"
+    for claim in ("nginx is restarted.", "The cache is flushed."):
+        assert run_note(READ_ONLY, claim, asked) == NOTHING_CHANGED
+
+
+def test_numbers_that_no_result_has_are_named_beside_the_answer():
+    told = run_note(READ_ONLY, "/dev/sda1 is 91 % full.", QUESTION, ["91"])
+    assert told == f"{NOTHING_CHANGED} No tool result has: 91."
+    changed = READ_ONLY.after_write(["a"], ok=True)
+    assert run_note(changed, "It has 91.", "", ["91"]).endswith("No tool result has: 91.")
+
+
 @pytest.mark.parametrize(("language", "claim"), CLAIMS)
 def test_a_claim_in_no_language_stays_without_the_fact_after_a_read(language, claim):
     assert run_note(READ_ONLY, claim, QUESTION) == NOTHING_CHANGED
