@@ -11,22 +11,26 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Final, get_args
 
+from pulsus.commands.call_check.foreign_folders import check_shared_folders
 from pulsus.commands.call_check.judge import judge_call
-from pulsus.commands.call_check.piped_file_names import check_piped_file_names
+from pulsus.commands.call_check.piped_file_names import check_found_lists, check_piped_file_names
 from pulsus.commands.call_check.redirects_and_assignments import check_assignments, check_redirect
 from pulsus.commands.cost.cost_limits import check_total_duration, cost_of
+from pulsus.commands.destinations.mounted_hosts import mounted_hosts
 from pulsus.commands.destinations.sent_variables import variables_of_env, with_variables
 from pulsus.commands.judge_context import JudgeContext, Measures
 from pulsus.commands.program_tables.loader import UnapprovedTable
 from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.commands.rewrite import rewrite_command
 from pulsus.commands.risk.devices import find_devices
+from pulsus.commands.risk.environment_queries import find_printed_environment
 from pulsus.commands.risk.file_uses import find_uses
 from pulsus.commands.risk.risk_level import MOST, risk_of
 from pulsus.commands.risk.secret_files import find_secrets, find_secrets_in_text
 from pulsus.commands.shell.refused_characters import dash_readings, find_hidden
 from pulsus.commands.shell.script_parser import Script, Stage, parse_command
 from pulsus.commands.shell.words import Unreadable, Word
+from pulsus.commands.shell.working_dirs import locate_calls
 from pulsus.commands.verdict import (
     CHANGES,
     CallFinding,
@@ -149,13 +153,14 @@ def _judge_script(script: Script, context: JudgeContext) -> Iterator[CallFinding
     yield from find_secrets(found, context.tables)
     yield from find_devices(found, context)
     yield from check_piped_file_names(script, context.tables, fed=context.fed)
+    yield from check_shared_folders(script)
     for redirect in script.redirects:
         yield from check_redirect(redirect)
     read_from = any(r.operator == "<" and r.target.text != "/dev/null" for r in script.redirects)
-    for place, stage in enumerate(script.stages):
+    for place, (stage, folders) in enumerate(locate_calls(script)):
         fed, silent = context.fed or stage.fed or read_from, _has_silent_input(script, place)
-        same = fed == context.fed and silent == context.silent
-        around = context if same else replace(context, fed=fed, silent=silent)
+        same = fed == context.fed and silent == context.silent and not folders
+        around = context if same else replace(context, fed=fed, silent=silent, folders=folders)
         yield from judge_stage(stage, around)
     yield from check_total_duration(context)
 
@@ -192,6 +197,11 @@ def _judge_words(words: Sequence[Word], context: JudgeContext) -> Iterator[CallF
         context.seen.append(tuple(words))
     if context.measures is not None:
         context.measures.variables += variables_of_env(words)
+        context.measures.destinations += mounted_hosts(words)
+    if context.repeated > 1:
+        yield from check_found_lists(words)
+    if context.remote:
+        yield from find_printed_environment(words)
     yield from judge_call(words, context)
 
 

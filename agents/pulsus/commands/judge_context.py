@@ -46,6 +46,8 @@ class JudgeContext:
     `depth`: wrappers around it. `inspectors`: kinds that plugins add to those that ship. `calls`
     judges a program call within another, `texts` a text that another shell reads (`classify.py`
     sets both; without them neither is a read). `seen` is given the words of each such call.
+    `folders` are those that the command went to before, each within the one before. `remote`: it
+    runs on another machine, whose environment is not prepared.
     `repeated` is how often the program is taken to run (xargs). `measures` collects times and
     destinations. A call that runs for more than `high_seconds` is without end.
     """
@@ -60,6 +62,8 @@ class JudgeContext:
     fed: bool = False
     silent: bool = False
     depth: int = 0
+    remote: bool = False
+    folders: tuple[str, ...] = ()
     calls: Callable[[Sequence[Word], JudgeContext], Iterable[CallFinding]] | None = None
     texts: Callable[[str, JudgeContext], Iterable[CallFinding]] | None = None
     seen: list[Sequence[Word]] | None = None

@@ -16,6 +16,8 @@ from pulsus.gates.command_policy import CommandPolicy
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 LOTS = [f"blind_commands_{number}.jsonl" for number in range(1, 5)]
+FAMILIES = "blind_commands_5.jsonl"
+"""Variants of families that a blind attacker found, with safe neighbours of each family."""
 POLICY = CommandPolicy(PolicyConfig())
 
 
@@ -42,3 +44,26 @@ def test_the_everyday_reads_of_a_blind_lot_stay_allowed(name):
     ]
     assert len(reads) > 100
     assert refused == []
+
+
+def test_no_variant_of_a_found_family_is_allowed():
+    unsafe = [row for row in rows(FAMILIES) if row["label"] != "read"]
+    assert len(unsafe) >= 400
+    allowed = [r["command"] for r in unsafe if answer_command(POLICY, classify(r["command"])).allow]
+    assert allowed == []
+
+
+def test_the_safe_neighbours_of_a_found_family_stay_allowed():
+    reads = [row for row in rows(FAMILIES) if row["label"] == "read"]
+    refused = [
+        r["command"] for r in reads if not answer_command(POLICY, classify(r["command"])).allow
+    ]
+    assert len(reads) >= 120
+    assert refused == []
+
+
+def test_each_found_family_has_unsafe_rows_and_safe_neighbours():
+    labels: dict[str, set[str]] = {}
+    for row in rows(FAMILIES):
+        labels.setdefault(row["family"].removesuffix("_elsewhere"), set()).add(row["label"])
+    assert {name for name, found in labels.items() if found != {"read", "write"}} == set()

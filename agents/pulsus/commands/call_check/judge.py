@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 
 from pulsus.commands.call_check.arguments import operands, values
+from pulsus.commands.call_check.foreign_folders import check_foreign_options
 from pulsus.commands.cost.cost_limits import check_duration
 from pulsus.commands.cost.quantities import deadline
 from pulsus.commands.destinations.connections import connections
@@ -91,6 +92,7 @@ def _judge_node(
         return
     levels = (*levels, parsed)
     yield from _category_findings(node, parsed.given, context)
+    yield from check_foreign_options(node.name.partition(" ")[0], parsed)
     found = list(values(node, parsed, context))
     yield from found
     if node.subcommands and parsed.operands:

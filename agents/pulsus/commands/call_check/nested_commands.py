@@ -87,7 +87,7 @@ def _judge_remote_shell(
         yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
     else:
         # What ends it here need not end what it runs there.
-        inner = replace(context, depth=context.depth + 1, bounded=False, within=inf)
+        inner = replace(context, depth=context.depth + 1, bounded=False, within=inf, remote=True)
         yield from context.texts(text, inner)
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import levels
 from pulsus.commands.risk.file_uses import rule_for_program
-from pulsus.commands.risk.secret_paths import rules, words
+from pulsus.commands.risk.secret_paths import is_secret, rules, words
 from pulsus.commands.shell.script_parser import Script, Stage
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name, unwrap, wrappers
@@ -41,6 +41,8 @@ def check_piped_file_names(script: Script, tables: Tables, *, fed: bool) -> Iter
             if name_list is None:
                 continue
             from_file, reads = name_list != "-", True
+        if at and not from_file and stage.fed and _is_literal_list(script.stages[at - 1], inner):
+            continue
         if not reads or (
             not from_file and _has_only_listed_names(script, at - 1, tables, stage, fed=fed)
         ):
@@ -50,6 +52,25 @@ def check_piped_file_names(script: Script, tables: Tables, *, fed: bool) -> Iter
         )
         rule = f"{source} decides which files it reads, and may name any file"
         yield refusal("allow", program_name(inner), rule, "let find list the files")
+
+
+def check_found_lists(call: Sequence[Word]) -> Iterator[CallFinding]:
+    """Yield a refusal of a call for each found file (`xargs`, `find -exec`) that takes the file for
+    a list of other files."""
+    if _find_name_list(call) is not None:
+        rule = "a file that is found decides which files it reads, and may name any file"
+        yield refusal("allow", program_name(call), rule)
+
+
+def _is_literal_list(feeder: Stage, inner: Sequence[Word]) -> bool:
+    """Return True if words of the command say which file a checksum is compared with."""
+    called = [word.text for word in feeder.words]
+    if program_name(inner) not in words("checksums") or not called or called[0] != "echo":
+        return False
+    plain = [word for word in feeder.words[1:] if not word.wild and word.text[:1] != "-"]
+    named = [part for word in plain for part in word.text.split()]
+    known = not any(is_secret(part) or "\\" in part for part in named)
+    return known and len(plain) == len(called) - 1
 
 
 def _is_limited_to_names(inner: Sequence[Word]) -> bool:

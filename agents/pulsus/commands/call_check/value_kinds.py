@@ -13,6 +13,7 @@ from typing import Final
 
 from pulsus.commands.program_tables.program_table import WordKind
 from pulsus.commands.program_tables.safe_regex import LONGEST
+from pulsus.commands.shell.parent_folders import moved_elsewhere
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shipped_data import rules_of
 
@@ -30,6 +31,7 @@ _PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
         "path": r"(?s:.*)",
         "file": r"(?!\+)(?s:.*)",  # not an option such as `tail +1f`, `lsof +r1`
         "word": r"(?s:.+)",
+        "settings": r"/(?:etc|usr/(?:local/)?(?:etc|lib|share))/(?!(?s:.*/)?\.\.(?:/|$))(?s:.+)",
         "assignment": r"(LC_[A-Z]+|LANG|LANGUAGE|TZ)=(?!:?/(?!usr/share/zoneinfo/)|:?~|.*\.\.).*",
     }.items()
 }
@@ -53,7 +55,8 @@ def fits(word: Word, kind: WordKind) -> bool:
     if kind.name == "literal":
         return word.text in kind.literals
     if kind.pattern is not None:
-        return len(word.text) <= LONGEST and kind.pattern.fullmatch(word.text) is not None
+        readings = (word.text, *moved_elsewhere(word.text))
+        return len(word.text) <= LONGEST and all(map(kind.pattern.fullmatch, readings))
     return _PATTERNS[kind.name].fullmatch(word.text) is not None
 
 

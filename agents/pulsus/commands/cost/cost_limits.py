@@ -19,7 +19,7 @@ def check_duration(
     counted."""
     if node.lasts is None:
         return
-    found = estimate(node.lasts, levels)
+    found = estimate(node.lasts, levels, context.folders)
     each = found.seconds
     # A quick program that runs for each word it is fed ends when the words do.
     duration = min(each * context.repeated if each >= 1 else each, context.within)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
@@ -10,6 +11,7 @@ from typing import Final
 from pulsus.commands.cost.quantities import number, seconds
 from pulsus.commands.program_tables.lasts_declaration import ALWAYS, Amount, DurationDeclaration
 from pulsus.commands.program_tables.option_parser import Parsed
+from pulsus.commands.shell.parent_folders import read_from_root
 from pulsus.commands.shell.words import Word
 from pulsus.fast_dataclass import dataclass
 
@@ -42,8 +44,11 @@ class Estimate:
     """The word that makes it long."""
 
 
-def estimate(lasts: DurationDeclaration, levels: Sequence[Parsed]) -> Estimate:
-    """Return how long the call with these `levels` of words runs."""
+def estimate(
+    lasts: DurationDeclaration, levels: Sequence[Parsed], folders: Sequence[str] = ()
+) -> Estimate:
+    """Return how long the call with these `levels` of words runs. It is in `folders`, each within
+    the one before."""
     given: dict[str, tuple[Word, ...]] = {}
     for one in (one for parsed in levels for one in parsed.given):
         given[one.name] = (*given.get(one.name, ()), *one.values)
@@ -63,7 +68,9 @@ def estimate(lasts: DurationDeclaration, levels: Sequence[Parsed]) -> Estimate:
     return Estimate(
         seconds=min(limits) if limits else total,
         high=_is_option_given(lasts.high, given)
-        or (_is_option_given(lasts.walk, given) and _has_whole_file_system(operands, given)),
+        or (
+            _is_option_given(lasts.walk, given) and _has_whole_file_system(operands, given, folders)
+        ),
         word=reading.longest,
     )
 
@@ -77,9 +84,15 @@ def _is_option_given(options: frozenset[str], given: Mapping[str, object]) -> bo
     return ALWAYS in options or not options.isdisjoint(given)
 
 
-def _has_whole_file_system(operands: Sequence[Word], given: Mapping[str, tuple[Word, ...]]) -> bool:
+def _has_whole_file_system(
+    operands: Sequence[Word], given: Mapping[str, tuple[Word, ...]], folders: Sequence[str]
+) -> bool:
     words = (*operands, *(word for values in given.values() for word in values))
-    return any(WHOLE.fullmatch(word.text) for word in words)
+    texts = [word.text for word in words]
+    at = posixpath.join("", *folders)
+    # Without a folder, it is the one that the call is in.
+    named = [*texts, *(read_from_root(posixpath.join(at, text)) for text in (*texts, "."))]
+    return any(map(WHOLE.fullmatch, named))
 
 
 def _count_series_lines(numbers: Sequence[str]) -> float:

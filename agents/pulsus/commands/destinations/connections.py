@@ -25,7 +25,19 @@ _NOT_SENT: Final = frozenset(
 )
 """Kinds of values that stay here, or say nothing."""
 _FILES: Final = frozenset(
-    {"maybe", "colon", "rsync", "git", "mongo", "postgres", "cloud", "inside", "qemu", "remote"}
+    {
+        "maybe",
+        "colon",
+        "rsync",
+        "git",
+        "mongo",
+        "filter",
+        "postgres",
+        "cloud",
+        "inside",
+        "qemu",
+        "remote",
+    }
 )
 """Kinds where a word may name no place at all, so that a pattern of file names names none."""
 _NAMES_OF_FILES: Final = frozenset({"inet"})
@@ -74,12 +86,11 @@ def connections(
     unread = [word for word in sent if id(word) not in known] if _takes_addresses(declared) else []
     for word in (each for each in unread if has_scheme(each.text)):
         found += _places_in_word("maybe", word)
-    if not found:
-        found += _with_ports(_implicit_places(declared.otherwise, call_words | names), "", ports)
+    if declared.unless.isdisjoint(names):
+        found = _with_unnamed_places(declared, found, call_words | names, ports)
     if any(word.wild for word in sent):
         # What another program found would be asked of an index that everybody can write to.
         found = [None if place == NetworkPlace(INDEX) else place for place in found]
-    found += _implicit_places(declared.also, call_words | names)
     texts = tuple(word.text for word in sent)
     return tuple(
         Destination(
@@ -91,6 +102,18 @@ def connections(
         )
         for place in dict.fromkeys(found)
     )
+
+
+def _with_unnamed_places(
+    declared: Connects,
+    found: Sequence[NetworkPlace | None],
+    call_words: frozenset[str],
+    ports: Sequence[int],
+) -> list[NetworkPlace | None]:
+    """Return `found`, or else the place that counts without one, and those that always count."""
+    instead = () if found else _implicit_places(declared.otherwise, call_words)
+    always = _implicit_places(declared.also, call_words)
+    return [*found, *_with_ports(instead, "", ports), *always]
 
 
 def _takes_addresses(declared: Connects) -> bool:

@@ -18,6 +18,14 @@ from pulsus.commands.destinations.connection_strings import (
     read_postgres,
     read_socket_or_host,
 )
+from pulsus.commands.destinations.looked_up_names import (
+    read_display_filter,
+    read_filter,
+    read_remote_port,
+    read_socket_address,
+    read_socket_filter,
+    read_source,
+)
 from pulsus.commands.program_tables.connects_declaration import CONFIGURED, LOCAL, PLACES
 
 _Reader = Callable[[str], Iterator[NetworkPlace]]
@@ -333,6 +341,9 @@ def _read_inet(text: str) -> Iterator[NetworkPlace]:
     yield NetworkPlace(host(found["host"]).host, int(found["port"]))
 
 
+_read_filter, _read_display_filter = read_filter, read_display_filter
+_read_source, _read_remote_port = read_source, read_remote_port
+_read_socket_filter, _read_socket_address = read_socket_filter, read_socket_address
 _read_urls, _read_relay, _read_rsync = _read_hosts, _read_url, _read_colon
 _read_gateway = _read_hosts
 _read_mongo, _read_postgres = read_mongo, read_postgres

@@ -4,7 +4,8 @@ A declaration is a line of tokens: `-h,--host=host` (a value of these options is
 `0=url` (the first operand), `1+=host` (the second and all behind it), `last=host`,
 `else=local` (nothing else named a place), `also=dynamic`, `port=5432` (without a word that names
 a port), `-p,--port=port` and `1+=port` (words that do, for all places but those on the way),
-`quiet=-V,--version` (options with which nothing is connected to), `none`. Behind a colon stand
+`quiet=-V,--version` (options with which nothing is connected to), `unless=-n` (options with which
+no `else` and no `also` counts), `none`. Behind a colon stand
 subcommands or operands that a token is for: `0=git:ls-remote|fetch`. Behind `else` and `also`
 options stand there too: `else=index:search|--outdated`. An `account` is a name that is asked of the
 directory that this machine is set to (LDAP, sssd), if its files do not have it.
@@ -29,7 +30,16 @@ PLACES: Final = frozenset(
         *("socket", "sockaddr", "context", "dynamic", "resolve", "connect", "relay", "cloud"),
         *("pattern", "inside", "forge", "module", "httpie", "remote", "qemu", "restic", "snmp"),
         *("libvirt", "display", "browse", "node", "ovs", "zone", "gateway"),
-        *("inet", "account"),
+        *(
+            "inet",
+            "account",
+            "filter",
+            "display_filter",
+            "source",
+            "socket_filter",
+            "remote_port",
+            "socket_address",
+        ),
     }
 )
 """The ways in which a word names a place; `destinations/named_destinations.py` reads each."""
@@ -60,6 +70,7 @@ class Connects:
     otherwise: tuple[tuple[str, frozenset[str]], ...] = ()
     also: tuple[tuple[str, frozenset[str]], ...] = ()
     quiet: frozenset[str] = frozenset()
+    unless: frozenset[str] = frozenset()
     port: int | None = None
     ports: tuple[DestinationSource, ...] = ()
 
@@ -77,7 +88,7 @@ def connects(text: str, name: str) -> Connects | None:
         return None
     sources: list[DestinationSource] = []
     implicit: dict[str, list[tuple[str, frozenset[str]]]] = {"else": [], "also": []}
-    named = {"quiet": "", "port": ""}
+    named = {"quiet": "", "port": "", "unless": ""}
     for token in text.split():
         key, equals, place = token.rpartition("=")
         if not equals or not key:
@@ -101,6 +112,7 @@ def connects(text: str, name: str) -> Connects | None:
         otherwise=tuple(implicit["else"]),
         also=tuple(implicit["also"]),
         quiet=frozenset(filter(None, named["quiet"].split(","))),
+        unless=frozenset(filter(None, named["unless"].split(","))),
         port=int(port) if port else None,
         ports=tuple(each for each in sources if each.place in PORTS),
     )

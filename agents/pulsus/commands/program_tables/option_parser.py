@@ -64,6 +64,7 @@ class Parser:
         self.stop = stop_at_first or node.stops or node.style == "posix"
         self.given: list[ParsedOption] = []
         self.operands: list[Word] = []
+        self.declined: set[str] = set()
 
     def parse(self, words: Sequence[Word]) -> Parsed:
         """Raises Unlisted at the first option that is not known."""
@@ -85,7 +86,13 @@ class Parser:
                 break
             self.operands.append(word)
             at += 1
+        self._check_taken_back()
         return Parsed(tuple(self.given), tuple(self.operands), ended)
+
+    def _check_taken_back(self) -> None:
+        """Refuse a switch that is given and declined: which of the two counts is not known here."""
+        for name in sorted(self.declined & {one.name for one in self.given}):
+            raise Unlisted(f"{name}=false", f"{name} is given too, and programs take the last one")
 
     def taken(self, words: Sequence[Word], at: int) -> int:
         """Return how many words the option at `at` takes, now in `given`, or 0 for an operand."""
@@ -160,6 +167,8 @@ class Parser:
             raise Unlisted(word.text, f"{name} takes no value")
         if value == "true":
             self.given.append(ParsedOption(name, option))
+        else:
+            self.declined.add(name)
         return 1
 
     def _parse_cluster(self, words: Sequence[Word], at: int, first: int = 1) -> int:

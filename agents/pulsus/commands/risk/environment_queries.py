@@ -7,12 +7,15 @@ things (`docker inspect web`) is allowed, and the redactor hides its secrets.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from pulsus.commands.risk.secret_paths import rules
+from pulsus.commands.risk.secret_paths import rules, words
+from pulsus.commands.shell.words import Word
+from pulsus.commands.shell.wrappers import program_name, unwrap, wrappers
+from pulsus.commands.verdict import CallFinding, refusal
 
 _NAMES: Final = r"env|envs|envfrom|environ|environment|environments|[a-z_]*_environ"
 
@@ -43,3 +46,24 @@ def _environment_patterns() -> Mapping[str, Mapping[str, re.Pattern[str]]]:
                 for option in str(options).split():
                     found.setdefault(name, {})[option] = _KINDS[kind]
     return found
+
+
+def find_printed_environment(call: Sequence[Word]) -> Iterator[CallFinding]:
+    """Yield a refusal of a call that prints an environment that was not prepared (`ssh h env`)."""
+    inner = unwrap(call)
+    name = program_name(inner)
+    texts = [word.text for word in inner[1:]]
+    named = [text for text in texts if text[:1] != "-"]
+    if not inner:
+        printed = "env" in wrappers(call)
+    elif name == "printenv":
+        printed = not named or not all(map(_is_public_variable, named))
+    else:
+        printed = name in words("print_environment") or "show-environment" in texts
+    if printed:
+        shown = " ".join(word.text for word in call)
+        yield refusal("sensitive", shown, "it prints the environment of another machine")
+
+
+def _is_public_variable(name: str) -> bool:
+    return name in words("public_variables") or name.startswith("LC_")

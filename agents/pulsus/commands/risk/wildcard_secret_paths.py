@@ -20,6 +20,7 @@ from pulsus.commands.risk.secret_paths import (
     unknown_parent,
 )
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
+from pulsus.commands.shell.parent_folders import climbs
 
 _HOMES: Final = (("root",), ("home", "*"), ("users", "*"), ("var", "root"))
 """Folders of homes, for programs that look into folders."""
@@ -158,8 +159,8 @@ def contains_secrets(path: str, pattern: str = "*") -> bool:
     if len(path) > LONGEST:
         return False
     known = normalize(path)
-    # `../../etc` is `/etc` from some folder. `..` alone is an ordinary folder around this one.
-    rooted = path[:1] in {"/", "~"} or (path.startswith("../") and bool(known))
+    # `../../etc` is `/etc` from some folder, and `..` is `/`.
+    rooted = path[:1] in {"/", "~"} or climbs(path)
     return _has_secrets_below(simplify_pattern(known), simplify_pattern(pattern.lower()), rooted)
 
 

@@ -12,7 +12,7 @@ from pulsus.commands.shell.script_parser import Script, Stage
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name, unwrap
 
-_OPTIONS: Final = {"-C", "--chdir", "--directory", "--cwd", "-D"}
+_OPTIONS: Final = {"-C", "--chdir", "--directory", "--cwd", "-D", "-chdir", "--project-directory"}
 
 
 def locate_calls(script: Script) -> Iterator[tuple[Stage, tuple[str, ...]]]:
@@ -23,7 +23,8 @@ def locate_calls(script: Script) -> Iterator[tuple[Stage, tuple[str, ...]]]:
         yield stage, (*folders, *_folders_from_options(stage.words))
         inner = unwrap(stage.words)
         if program_name(inner) in {"cd", "pushd"} and len(inner) > 1:
-            folders = (*folders, inner[-1].text)
+            # Where `cd -` leads is not known.
+            folders = (*folders, "/" if inner[-1].text == "-" else inner[-1].text)
 
 
 def _folders_from_options(call: Sequence[Word]) -> Iterator[str]:
@@ -31,7 +32,9 @@ def _folders_from_options(call: Sequence[Word]) -> Iterator[str]:
     for text, following in pairwise([*texts, ""]):
         if text in _OPTIONS:
             yield following
-        elif text.startswith(("--chdir=", "--directory=", "--cwd=")):
+        elif text.startswith(
+            ("--chdir=", "--directory=", "--cwd=", "-chdir=", "--project-directory=")
+        ):
             yield text.partition("=")[2]
         elif text[:2] == "-C" and text[2:3] in {"/", "~", "."}:
             yield text[2:]

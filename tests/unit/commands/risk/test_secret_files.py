@@ -323,7 +323,6 @@ def test_no_secret_is_read_through_an_open_folder_or_a_relative_way_to_it(comman
         "sort < ../data.txt",
         "cat /dev/stdin < a.txt",
         "ls -l /proc/self/fd/",
-        "grep -r x ..",
         "grep -rn x ../src",
     ],
 )

@@ -1,0 +1,77 @@
+"""Refuse calls that take settings or code from a folder which is not the system's own.
+
+A package manager with `--root DIR` follows the settings below DIR, and git follows those of the
+repository that it is called in. If anybody may write there, the call is not known to read.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from pulsus.commands.program_tables.option_parser import Parsed
+from pulsus.commands.risk.secret_paths import follow_links
+from pulsus.commands.shell.script_parser import Script
+from pulsus.commands.shell.working_dirs import locate_calls
+from pulsus.commands.shell.wrappers import program_name, unwrap
+from pulsus.commands.shipped_data import rules_of
+from pulsus.commands.verdict import CallFinding, refusal
+
+_FILE: Final = Path(__file__).parents[1] / "rules" / "foreign_folders.yaml"
+
+
+def check_foreign_options(program: str, parsed: Parsed) -> Iterator[CallFinding]:
+    """Yield a refusal of each option that names another root, data base or file of settings."""
+    listed, shared = _options_of(program), _options_below("named", program)
+    for one in parsed.given:
+        if one.name in shared and one.values and _is_shared(one.values[0].text):
+            yield _refuse_shared(program, one.values[0].text)
+        if one.name in listed and one.values and one.values[0].text != "/":
+            rule = f"{program} would follow what lies there, and anybody may have written it"
+            yield refusal("allow", f"{one.name} {one.values[0].text}", rule)
+
+
+def check_shared_folders(script: Script) -> Iterator[CallFinding]:
+    """Yield a refusal of each call that follows settings of a folder where everybody may write."""
+    for stage, folders in locate_calls(script):
+        name = program_name(unwrap(stage.words))
+        if not folders or name not in _words("follow"):
+            continue
+        if _is_shared(posixpath.join(*folders)):
+            yield _refuse_shared(name, folders[-1])
+
+
+def _is_shared(path: str) -> bool:
+    return f"{follow_links(path)}/".startswith(tuple(_words("shared")))
+
+
+def _refuse_shared(program: str, path: str) -> CallFinding:
+    rule = f"everybody may write there, and {program} follows settings that it finds there"
+    return refusal("allow", path, rule)
+
+
+@cache
+def _rules() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = rules_of(_FILE)
+    return found
+
+
+@cache
+def _words(key: str) -> frozenset[str]:
+    return frozenset(str(_rules()[key]).split())
+
+
+@cache
+def _options_of(program: str) -> frozenset[str]:
+    if program in _words("harmless"):
+        return frozenset()
+    return _words("options") | _options_below("programs", program)
+
+
+@cache
+def _options_below(key: str, program: str) -> frozenset[str]:
+    own = (str(v).split() for names, v in _rules()[key].items() if program in names.split())
+    return frozenset[str]().union(*own)
