@@ -101,9 +101,9 @@ def forget(project):
 def forget_log(folder):
     """Remove what this user saw of the log in `folder`."""
     witness = user_witness.Witness.of(folder)
-    assert witness.kept
+    assert witness.user_files
     for suffix in ("json", "records.json", "expected.json"):
-        witness.kept.remove(f"logs/{witness.name}.{suffix}")
+        witness.user_files.remove(f"logs/{witness.name}.{suffix}")
 
 
 def as_in_a_clone(project):

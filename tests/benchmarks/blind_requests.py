@@ -71,7 +71,7 @@ def main() -> int:
         wrong = compare_inputs(row["inputs"], filled) if right else ()
         still = compare_inputs(row["inputs"], named_inputs(offered)) if right else ()
         more = unwanted(row["inputs"], filled)
-        told = [*(each.told for each in wrong), *more]
+        told = [*(each.sentence for each in wrong), *more]
         counts["policy right"] += outcome.decision.policy == row["policy"]
         counts["tools right"] += right
         counts["tools and values right"] += right and not told

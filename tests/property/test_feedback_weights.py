@@ -30,7 +30,7 @@ def route(number, day, kind, tool, request=SPELLINGS[0]):
         request,
         (tool,),
         ended.get(kind, "rejected"),
-        told=told,
+        is_feedback=told,
     )
 
 
@@ -111,7 +111,7 @@ def test_one_more_failure_never_raises_its_tool(past, tool, kind):
 
 @given(pasts())
 def test_partial_histories_add_up_to_the_whole(past):
-    cut = max((n + 1 for n, r in enumerate(past) if r.told), default=len(past) // 2)
+    cut = max((n + 1 for n, r in enumerate(past) if r.is_feedback), default=len(past) // 2)
     parts = [
         *weighted_past_requests(past[:cut], HALF_LIFE),
         *weighted_past_requests(past[cut:], HALF_LIFE, before=past[:cut]),

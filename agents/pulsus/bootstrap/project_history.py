@@ -50,8 +50,8 @@ class ProjectHistory:
         return tuple(record for record in latest.values() if record.removed)
 
     @cached_property
-    def told(self) -> Mapping[str, PromotionRecord]:
-        """As `latest`, only to tell of tools: none, with a warning, where a record is damaged."""
+    def shown_records(self) -> Mapping[str, PromotionRecord]:
+        """Return `latest` for display: nothing, with a warning, if a record is damaged."""
         try:
             return self.latest
         except MetadataCorrupt as failure:

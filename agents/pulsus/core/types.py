@@ -751,7 +751,7 @@ class RouteOutcome:
     tool covers, and `repeated` are those of them that ask for a second call of the selected tool.
     `unconnected` are steps of the plan, as (step, tool id), that no result connects to the first
     step, directly or indirectly. `passages` are the docs that gave hints,
-    `left` are candidates from earlier runs of the same request.
+    `pending` are candidates from earlier runs of the same request.
 
     Inputs: `inputs` are the values by name, `missing` the required arguments without one. Values of
     the request that are not sure enough are `proposed`, and `unused` are those that no input takes.
@@ -799,7 +799,7 @@ class RouteOutcome:
     repeated: tuple[str, ...] = ()
     unconnected: tuple[tuple[str, str], ...] = ()
     passages: tuple[Passage, ...] = ()
-    left: tuple[PendingCandidate, ...] = ()
+    pending: tuple[PendingCandidate, ...] = ()
     generation: GenerationReport | None = None
     logged: bool = True
 

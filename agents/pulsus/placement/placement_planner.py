@@ -71,7 +71,7 @@ class _Planning:
     ) -> None:
         self.rules = rules
         self.asked = asked
-        self.left = left
+        self.seconds_left = left
         self.small = len(rules.cluster.vms) * len(rules.cluster.hosts) <= FULL_MODEL
         self.tiers = TierValues(rules)
         late = (1 - _SEARCH_SHARE) * asked.time_limit_s
@@ -87,7 +87,7 @@ class _Planning:
             return self._infeasible(pinned)
         bounds, full = None, None
         ordered = order_moves(rules, start.where)
-        if self.small and self.budget.left() > 0:
+        if self.small and self.budget.seconds_left() > 0:
             first = self._improve(ordered, _FIRST_WORK)
             budget = self._budget(_FULL_WORK_PER_SECOND)
             full = FullSearch(tiers, first.state, budget)
@@ -144,24 +144,24 @@ class _Planning:
 
     def _polish(self, ordered: OrderedMoves, full: FullSearch | None) -> OrderedMoves:
         """Shorten the plan, then even out the load, without a change of the first four tiers."""
-        search = StepSearch(self.rules, list(ordered.steps), self.budget.left)
+        search = StepSearch(self.rules, list(ordered.steps), self.budget.seconds_left)
         search.shorten()
         if full is not None and self.tiers.of(search.state) == self.tiers.of(full.state):
             even, self.imbalance_bound = full.lowest_imbalance()
             if even is not None and even.imbalance() < search.state.imbalance():
                 other = order_moves(self.rules, even.where)
                 if not other.stuck and len(other.steps) <= len(search.steps):
-                    search = StepSearch(self.rules, list(other.steps), self.budget.left)
+                    search = StepSearch(self.rules, list(other.steps), self.budget.seconds_left)
         search.even_out()
         return OrderedMoves(self.rules, tuple(search.steps), search.state, frozenset())
 
     def _contradicts(self, required: set[int]) -> bool:
         rules, vms = self._required_alone(required)
-        return is_infeasible(rules, vms, self.asked.seed, max(self.left(), 0.5))
+        return is_infeasible(rules, vms, self.asked.seed, max(self.seconds_left(), 0.5))
 
     def _infeasible(self, required: set[int]) -> PlacementPlan:
         rules, vms = self._required_alone(required)
-        core, minimal = infeasible_core(rules, vms, self.asked.seed, self.left)
+        core, minimal = infeasible_core(rules, vms, self.asked.seed, self.seconds_left)
         return self._without_plan("infeasible", core, core_is_minimal=minimal)
 
     def _required_alone(self, required: set[int]) -> tuple[PlacementRules, set[int]]:
@@ -218,7 +218,7 @@ class _Planning:
             core_is_minimal=False,
             certificate=certificate,
             ram_shares=self._shares(state),
-            ended_by_clock=gap > 0 and self.budget.left() <= 0,
+            ended_by_clock=gap > 0 and self.budget.seconds_left() <= 0,
         )
 
     def _without_plan(
@@ -240,7 +240,7 @@ class _Planning:
             core_is_minimal=core_is_minimal,
             certificate=Certificate(0, (), rules.cluster.digest),
             ram_shares=self._shares(state),
-            ended_by_clock=status == "timeout" and self.budget.left() <= 0,
+            ended_by_clock=status == "timeout" and self.budget.seconds_left() <= 0,
         )
 
     def _shares(self, state: PlacementState) -> dict[str, tuple[float, float]]:

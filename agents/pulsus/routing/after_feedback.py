@@ -20,8 +20,8 @@ from pulsus.routing.search.why_not import WhyNot
 class FeedbackEffect:
     """The decision to come. `p` is that of the weakest tool selected, or of the best that was not.
 
-    `missed` says why each tool that is right is not selected; `kept` are selected though nothing
-    fits.
+    `missed` says why each tool that is right is not selected; `still_selected` are selected though
+    nothing fits.
     """
 
     policy: Policy
@@ -30,12 +30,12 @@ class FeedbackEffect:
     tau: float
     reason: str
     missed: tuple[WhyNot, ...]
-    kept: tuple[str, ...]
+    still_selected: tuple[str, ...]
 
     @property
     def as_told(self) -> bool:
         """True if the next route follows the feedback."""
-        return not (self.missed or self.kept)
+        return not (self.missed or self.still_selected)
 
 
 def feedback_effect(project: Project, request: str, right: Sequence[str]) -> FeedbackEffect:
@@ -59,7 +59,7 @@ def feedback_effect(project: Project, request: str, right: Sequence[str]) -> Fee
         missed=tuple(
             _why_missed(project, searcher, found, t, request) for t in right if t not in selected
         ),
-        kept=() if right else selected,
+        still_selected=() if right else selected,
     )
 
 

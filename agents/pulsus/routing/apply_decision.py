@@ -114,7 +114,7 @@ class DecisionApplier:
         """
         decision, project = outcome.decision, self.run.project
         plan = decision.plan
-        if plan is None or outcome.left:
+        if plan is None or outcome.pending:
             return None
         doubtful = find_unconnected_steps(plan) or find_shared_inputs(plan)
         if self.run.person is None and doubtful:

@@ -35,7 +35,7 @@ def find_run(run_id: str, routes: Sequence[PastRoute], log_dir: Path) -> PastRun
     """
     if run_id == "last" or _ROUTE_ID.fullmatch(run_id):
         run_id = _newest_run_id(run_id, routes, log_dir / "runs")
-    known = next((r for r in routes if r.run_id == run_id and not r.told), None)
+    known = next((r for r in routes if r.run_id == run_id and not r.is_feedback), None)
     if known:
         return PastRun(run_id, known.route_id, known.request, known.tools)
     if not _RUN_ID.fullmatch(run_id):
@@ -68,7 +68,7 @@ def feedback_row(
         tools=tuple(right) or wrong,
         outcome="accepted" if right else "rejected",
         wrong=wrong if right else (),
-        told=True,
+        is_feedback=True,
     )
 
 
@@ -87,7 +87,7 @@ def _newest_run_id(said: str, routes: Sequence[PastRoute], runs: Path) -> str:
         if said in ("last", run.route_id):
             found.append(name)
             break
-    found += [r.run_id for r in reversed(routes) if r.route_id == said and not r.told]
+    found += [r.run_id for r in reversed(routes) if r.route_id == said and not r.is_feedback]
     if not found:
         what = "there is no run" if said == "last" else f"no run of {said} is known here"
         raise RunNotFound(

@@ -59,7 +59,7 @@ def decide_route(run: RouteRun, intent: ParsedIntent, found: SearchResult) -> Ro
     )
     trace = run.trace
     return replace(
-        outcome, run_id=trace.run_id, logged=trace.kept, decision=decision, failure=failure
+        outcome, run_id=trace.run_id, logged=trace.is_written, decision=decision, failure=failure
     )
 
 

@@ -66,7 +66,7 @@ class Router:
         with keep_promotion_in_error(outcome.promotion):
             trace.event("end", policy=policy, decision=ended, exit_code=status)
             self._count(trace, began, times, ended, status, policy=policy)
-            if trace.kept:
+            if trace.is_written:
                 project.metrics().count("candidates", len(outcome.candidates), policy=policy)
         return outcome
 
@@ -84,7 +84,9 @@ class Router:
         except StorageUnwritable as failure:
             if inspects:
                 _LOG.warning("this run is not logged: %s", failure.message)
-                return Trace(project.log_dir, run_id, ids.utc_now, redactor, route_id, kept=False)
+                return Trace(
+                    project.log_dir, run_id, ids.utc_now, redactor, route_id, is_written=False
+                )
             raise StorageUnwritable(
                 failure.message,
                 hint=f"{failure.hint} (log_dir); `--plan` and `pulsus explain` work without a "
@@ -102,7 +104,7 @@ class Router:
         **labels: str,
     ) -> None:
         """Add the end of a run to the app's log and the metrics (spec §11)."""
-        if not trace.kept:
+        if not trace.is_written:
             return
         run = {"decision": ended, "exit_code": status, **labels}
         where = {"run_id": trace.run_id, "route_id": trace.route_id}
@@ -130,14 +132,14 @@ def _stages(run: RouteRun, times: StageTimes) -> RouteOutcome:
     with times.stage("decide"):
         outcome = decide_route(run, intent, found)
     pending = _pending(run)
-    outcome = replace(outcome, clarification=asked, passages=reading.passages, left=pending)
+    outcome = replace(outcome, clarification=asked, passages=reading.passages, pending=pending)
     if outcome.failure:
         return outcome
     if outcome.decision.selected:
         # Late: a request that no tool answers needs none.
         from pulsus.routing.inputs import promoted_steps, route_inputs
 
-        model = route_inputs.input_model(project, options.wanted.told)
+        model = route_inputs.input_model(project, options.wanted.report_progress)
         with times.stage("inputs"):
             outcome = route_inputs.with_inputs(
                 outcome,

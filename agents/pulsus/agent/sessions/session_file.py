@@ -66,7 +66,7 @@ class SavedSession:
         return replace(self, exchanges=(*self.exchanges, exchange))
 
     @property
-    def said(self) -> list[tuple[str, str]]:
+    def request_answer_pairs(self) -> list[tuple[str, str]]:
         """Return the requests and answers, for a model that goes on with the session."""
         return [(each.request, each.answer) for each in self.exchanges]
 

@@ -82,7 +82,7 @@ def command(
     agent = make_agent_session(app, approver, level)
     if resume:
         saved = load_session(resume, app.state_dir)
-        agent.remember_earlier(saved.said)
+        agent.remember_earlier(saved.request_answer_pairs)
     else:
         saved = new_session(ids.utc_now(), os.urandom(3), agent.parts.control.level)
     _run(session, agent, approver, saved, max_turns)

@@ -63,7 +63,7 @@ def _document(
 ) -> dict[str, Any]:
     return {
         "dry_run": dry_run,
-        **console.json_fields(report, "removed kept bytes", session.project),
+        **console.json_fields(report, "removed kept=remaining bytes", session.project),
         "sealed": relative(sealed, session.project) if sealed else None,
     }
 
@@ -78,4 +78,6 @@ def _tell(session: CommandSession, report: GcReport, sealed: Path | None, *, dry
     old = console.counted(
         len(report.removed), "old candidate, log or run", "old candidates, logs or runs"
     )
-    console.echo(f"{old} {removed} ({report.bytes} bytes); {report.kept} younger ones are kept")
+    console.echo(
+        f"{old} {removed} ({report.bytes} bytes); {report.remaining} younger ones are kept"
+    )

@@ -67,7 +67,7 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
     # The kept bytes, as they would lie in the tool's place.
     path = kept.target.path(app.workflows_root)
     module = candidate_module.module_of_bytes(app, path, kept.source, kept.target)
-    latest = app.past.told.get(target.tool_id)
+    latest = app.past.shown_records.get(target.tool_id)
     now = latest.version if latest else "unknown"
     module = replace(module, notes=(*module.notes, *_describe(path, kept, now)))
     delivery = promote_command.deliver(session, module, promoter, approved=yes)

@@ -88,7 +88,9 @@ def show(session: CommandSession, tool_id: str) -> None:
     from pulsus.routing.maintenance.staleness import get_owner
 
     console.echo(f"  {_signature(tool)}", columns)
-    for line in _describe_action(tool, get_owner(tool, session.app.past.told.get(tool.id))):
+    for line in _describe_action(
+        tool, get_owner(tool, session.app.past.shown_records.get(tool.id))
+    ):
         console.echo(f"  {line}", columns)
     click.echo()
     doc = strip_controls(tool.doc.strip())
@@ -106,7 +108,7 @@ def _body(session: CommandSession, tool: ToolSpec) -> dict[str, Any]:
     from pulsus.cli.render import outcome_json
     from pulsus.routing.maintenance.staleness import get_owner
 
-    record = session.app.past.told.get(tool.id)
+    record = session.app.past.shown_records.get(tool.id)
     deprecated = record is not None and record.deprecated
     return outcome_json.tool(tool, session.project) | {
         "version": record.version if record else None,
@@ -134,7 +136,7 @@ def _describe_action(tool: ToolSpec, owner: str | None) -> Iterator[str]:
 
 
 def _summary(session: CommandSession, tool: ToolSpec) -> str:
-    record = session.app.past.told.get(tool.id)
+    record = session.app.past.shown_records.get(tool.id)
     denied = "[denied] " if _refusal(session, tool) else ""
     gone = f"[deprecated: use {record.replacement}] " if record and record.deprecated else ""
     return f"{denied}{gone}{tool.summary}"

@@ -65,7 +65,7 @@ def outcome(
                 "edited": pending.edited,
                 "commands": candidate_commands(pending, found, project),
             }
-            for pending in found.left
+            for pending in found.pending
         ],
     }
     if found.generation:

@@ -71,7 +71,7 @@ def delivery_lines(outcome: RouteOutcome, project: Path, notes: Sequence[str]) -
     else:
         yield _closing(outcome)
     yield from note_lines(notes)
-    for pending in outcome.left:
+    for pending in outcome.pending:
         yield from _left(pending, outcome, project)
 
 

@@ -106,7 +106,7 @@ def _effect_lines(coming: FeedbackEffect, request: str) -> Iterator[str]:
         fix = f"; {missed.fix}" if missed.fix else ""
         yield f"the feedback is not enough for {missed.tool}: {missed.reason}{fix}"
         yield f"  see pulsus explain {shlex.quote(request)} --why-not {missed.tool}"
-    for tool in coming.kept:
+    for tool in coming.still_selected:
         yield (
             f"the feedback is not enough to rule out {tool}, because its own words fit the "
             "request; add words of the request as anti_intents to its manifest"

@@ -105,7 +105,7 @@ def command(
         rounds=rounds,
         scaffold=scaffold,
         anew=regenerate,
-        told=console.line_progress(quiet=session.verbosity < 0),
+        report_progress=console.line_progress(quiet=session.verbosity < 0),
     )
     options = RouteOptions(dry_run=dry_run, wanted=wanted)
     router = session.app.router(session.person)

@@ -102,7 +102,9 @@ def command(
         run=run,
         inputs=inputs,
         fill=fill,
-        wanted=GenerationRequest(told=console.line_progress(quiet=session.verbosity < 0)),
+        wanted=GenerationRequest(
+            report_progress=console.line_progress(quiet=session.verbosity < 0)
+        ),
         announce=status.announce,
     )
     _check(options, pass_status=pass_status)

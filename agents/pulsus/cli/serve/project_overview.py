@@ -23,8 +23,8 @@ def catalogue_health(app: App) -> dict[str, Any]:
 
     `app` is a fresh copy. Raises what reading the catalogue raises.
     """
-    tools, told, history = app.catalogue.tools, app.past.told, app.past.history
-    latest = {tool.id: told.get(tool.id) for tool in tools}
+    tools, records, history = app.catalogue.tools, app.past.shown_records, app.past.history
+    latest = {tool.id: records.get(tool.id) for tool in tools}
     failing = [
         tool.id
         for tool in tools

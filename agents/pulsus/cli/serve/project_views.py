@@ -39,7 +39,7 @@ class ProjectViews:
                 "tool": tool.id,
                 "kind": tool.kind,
                 "summary": tool.summary,
-                **_standing(app.past.told.get(tool.id)),
+                **_standing(app.past.shown_records.get(tool.id)),
             }
             for tool in app.catalogue.tools
             if all(word in f"{tool.id} {tool.summary}".casefold() for word in words)

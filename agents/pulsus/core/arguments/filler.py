@@ -307,7 +307,7 @@ def limit_of(one: Input, candidate: Candidate) -> float:
     kind = candidate.kind
     if kind in _FIRM and fit_of_kind(one, kind) != NO_FIT:
         return FIRM_LIMIT
-    if kind in ("path", "file") and (one.words | one.said).isdisjoint(_WORDS_OF_FILES):
+    if kind in ("path", "file") and (one.words | one.described).isdisjoint(_WORDS_OF_FILES):
         return NEVER
     if kind == "identifier" and SYSTEMD_UNIT.fullmatch(candidate.spans[0].text):
         return TEXT_LIMIT if one.words.isdisjoint(_WORDS_OF_UNITS) else FIRM_LIMIT

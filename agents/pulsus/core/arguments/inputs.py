@@ -70,11 +70,11 @@ class Input:
 
     `type` is a JSON Schema type, and `item` that of the members of an array. `unit` is its kind and
     the factor to the base unit: ("duration", 3600.0) for `hours`. `words` are the stems of its
-    name, `said` those of its description. `choices` are its closed choices, `examples` the values
-    that the description lists, and `listed` says that it lists several. `region` asks for `City,
-    State`, `formatted` for a prefix as in `country:FR`, `fraction` for 0.75 instead of 75.
-    `levels` are the words that its description has for numbers, as ("warning", 4).
-    `place` is its number in the tool. An input that is not `fillable` never gets a value.
+    name, `described` those of its description. `choices` are its closed choices, `examples` the
+    values that the description lists, and `listed` says that it lists several. `region` asks for
+    `City, State`, `formatted` for a prefix as in `country:FR`, `fraction` for 0.75 instead of 75.
+    `levels` are the words that its description has for numbers, as ("warning", 4). `place` is its
+    number in the tool. An input that is not `fillable` never gets a value.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Input:
     description: str
     unit: tuple[str, float]
     words: frozenset[str]
-    said: frozenset[str]
+    described: frozenset[str]
     choices: tuple[JsonValue, ...]
     examples: tuple[str, ...]
     region: bool
@@ -146,7 +146,7 @@ def _input(name: str, spec: Mapping[Any, Any], required: bool, place: int) -> In
         description=description,
         unit=unit_of(parts, description, kind),
         words=frozenset(map(stem_in_full, parts)),
-        said=stems(_BEFORE_EXAMPLE.sub(" ", description)),
+        described=stems(_BEFORE_EXAMPLE.sub(" ", description)),
         choices=choices,
         examples=examples,
         region=_wants_region(description, examples),

@@ -28,10 +28,10 @@ class RequestWords:
         self.present = frozenset(self.stems)
         self.own = tool.own
         names = Counter(word for one in tool.inputs for word in one.words)
-        said = Counter(word for one in tool.inputs for word in one.said)
+        said = Counter(word for one in tool.inputs for word in one.described)
         self.of_inputs = frozenset(names)
         self.of_one = frozenset(word for word, count in names.items() if count == 1)
-        self.said_of_one = frozenset(word for word, count in said.items() if count == 1)
+        self.described_of_one = frozenset(word for word, count in said.items() if count == 1)
         self.qualifiers = {
             one.name: one.words.difference(*shorter)
             for one in tool.inputs

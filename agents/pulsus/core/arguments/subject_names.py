@@ -175,7 +175,7 @@ def find_subject_name(request: str, tool: Fillable) -> SubjectName | None:
 
     None if no input or several ask for a name, or if the request has none or several.
     """
-    known = tool.own.union(*(one.words | one.said for one in tool.inputs))
+    known = tool.own.union(*(one.words | one.described for one in tool.inputs))
     things = _find_names(request, tool, _asks_for_name, _FORMS_OF_THINGS, known)
     things = things or _find_names(request, tool, _asks_for_setting, _FORMS_OF_SETTINGS, known)
     things = things or _find_names(request, tool, _asks_for_line_text, _FORMS_OF_TEXTS, known)

@@ -39,14 +39,14 @@ def weighted_past_requests(
         right, wrong = _right_and_wrong_tools(route)
         feedback = words.get(request_key(route.request)) if words else None
         if feedback is None or feedback is route:
-            yield from _build_past_requests(route, right, wrong, TOLD if route.told else 1.0)
+            yield from _build_past_requests(route, right, wrong, TOLD if route.is_feedback else 1.0)
             continue
         confirmed = (
             frozenset(feedback.tools) if feedback.outcome == "accepted" else frozenset[str]()
         )
         agreed = [t for t in right if t in confirmed], [t for t in wrong if t not in confirmed]
         denied = [t for t in right if t not in confirmed], [t for t in wrong if t in confirmed]
-        count = TOLD if route.told else 1.0
+        count = TOLD if route.is_feedback else 1.0
         yield from _build_past_requests(route, *agreed, count)
         yield from _build_past_requests(
             route, *denied, count * _contradiction_weight(feedback, route, half_life_days)
@@ -55,7 +55,9 @@ def weighted_past_requests(
 
 def latest_feedback(routes: Iterable[PastRoute]) -> Mapping[frozenset[int], PastRoute]:
     """Return the latest feedback on each request."""
-    return {request_key(route.request): route for route in latest_per_run(routes) if route.told}
+    return {
+        request_key(route.request): route for route in latest_per_run(routes) if route.is_feedback
+    }
 
 
 def _right_and_wrong_tools(route: PastRoute) -> tuple[Sequence[str], Sequence[str]]:
@@ -73,7 +75,7 @@ def _build_past_requests(
 
 def _contradiction_weight(feedback: PastRoute, route: PastRoute, half_life_days: float) -> float:
     """Return the weight in [0, 1) of a run that contradicts feedback: 0 for the first half-life."""
-    if route.told:
+    if route.is_feedback:
         return 0.0  # the newest word stands in place of an earlier one
     days = max(0.0, (route.ts - feedback.ts).total_seconds() / _DAY)
     return float(max(0.0, 1 - 2 * 0.5 ** (days / half_life_days)))

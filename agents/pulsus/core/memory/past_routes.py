@@ -35,8 +35,8 @@ _STEP_BYTES = 1 << 20
 class PastRoute:
     """One route that came to an end. `ts` is aware; `tools` are ids, in order.
 
-    `told`: a user gave feedback (`pulsus feedback`), also on which tools were `wrong` for the
-    request.
+    `is_feedback`: a user gave feedback (`pulsus feedback`), also on which tools were `wrong` for
+    the request.
     """
 
     ts: datetime
@@ -46,7 +46,7 @@ class PastRoute:
     tools: tuple[str, ...]
     outcome: Outcome
     wrong: tuple[str, ...] = ()
-    told: bool = False
+    is_feedback: bool = False
 
 
 def record_route(state_dir: Path, route: PastRoute, redactor: Redactor) -> None:
@@ -62,7 +62,7 @@ def record_route(state_dir: Path, route: PastRoute, redactor: Redactor) -> None:
         "tools": list(route.tools),
         "outcome": route.outcome,
     }
-    if route.told:
+    if route.is_feedback:
         row |= {"wrong": list(route.wrong), "told": True}
     jsonl.append(state_dir / FILE_NAME, jsonl.encode({k: jsonl.plain(v) for k, v in row.items()}))
 
@@ -98,8 +98,8 @@ def load_routes(state_dir: Path) -> tuple[PastRoute, ...]:
 def latest_per_run(past: Iterable[PastRoute]) -> tuple[PastRoute, ...]:
     """Return the routes that count: of what was told of one run, the last."""
     routes = tuple(past)
-    last = {route.run_id: route for route in routes if route.told}
-    return tuple(r for r in routes if not r.told or last[r.run_id] is r)
+    last = {route.run_id: route for route in routes if route.is_feedback}
+    return tuple(r for r in routes if not r.is_feedback or last[r.run_id] is r)
 
 
 def history(

@@ -204,7 +204,7 @@ class Ranker:
         assessor = Scorer(
             intent=intent,
             asked=commands(text, lambda word: documents.stem_of(word) is not None),
-            said=cache(lambda: groups_of(text)),
+            request_groups=cache(lambda: groups_of(text)),
             found=found,
             documents=documents,
             tools=self.tools,

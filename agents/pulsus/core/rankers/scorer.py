@@ -72,7 +72,7 @@ class Scorer:
 
     intent: ParsedIntent
     asked: tuple[str, ...]
-    said: Callable[[], frozenset[str]]
+    request_groups: Callable[[], frozenset[str]]
     found: QueryMatches
     documents: Documents
     tools: Sequence[ToolSpec]
@@ -164,7 +164,9 @@ class Scorer:
     def _find_mismatch(self, number: int, flags: int) -> str | None:
         """Return the mismatch of request and tool, by their effects or by the tool's manifest."""
         if self.asked or flags & CAREFUL:
-            mismatch = effect_mismatch(self.asked, self.said(), self._tool_by_number(number))
+            mismatch = effect_mismatch(
+                self.asked, self.request_groups(), self._tool_by_number(number)
+            )
             if mismatch:
                 return mismatch
         if self.age and (mismatch := age_mismatch(self.age, self._tool_by_number(number))):

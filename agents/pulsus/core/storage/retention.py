@@ -24,10 +24,10 @@ LOG_ROOMS = ("app", "runs", "validation", "metrics")
 
 @dataclass(frozen=True, slots=True)
 class GcReport:
-    """The removed files in path order (or those to remove), their bytes, and the number kept."""
+    """The files removed, or to remove, in path order, their bytes, and the number remaining."""
 
     removed: tuple[Path, ...]
-    kept: int
+    remaining: int
     bytes: int
 
 

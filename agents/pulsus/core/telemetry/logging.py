@@ -37,21 +37,21 @@ REQUIRED = (
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The events of one run, in `logs/runs/<run_id>/steps.log`; nowhere where not `kept`."""
+    """The events of one run, in `logs/runs/<run_id>/steps.log`; nowhere if not `is_written`."""
 
     path: Path
     run_id: str
     clock: Clock
     redactor: Redactor
     route_id: str | None = None
-    kept: bool = True
+    is_written: bool = True
 
     def event(self, phase: str, **fields: object) -> None:
         """Append one event. Unknown fields are kept; values that are not JSON become their `str`.
 
         Raises DiskFull or StorageUnwritable.
         """
-        if not self.kept:
+        if not self.is_written:
             return
         fixed = {
             "ts": _timestamp(self.clock()),

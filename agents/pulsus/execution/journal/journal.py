@@ -117,7 +117,7 @@ class Journal:
         with state_db.database_errors(self._path):
             row = self._db.execute("SELECT number, seq FROM runs WHERE run_id = ?", (run_id,))
             self._number, self._seq = row.fetchone()
-            for saved in run_queries.kept_results(self._db, self._number):
+            for saved in run_queries.journal_results(self._db, self._number):
                 self._folder.restore(saved)
         whole = [step for step in record.steps if step.item is None]
         self._positions = {each.step: (n, each.is_write) for n, each in enumerate(whole)}
@@ -343,7 +343,7 @@ def error_text(error: PulsusError) -> str:
 
 
 def _result_columns(saved: SavedResult) -> dict[str, object]:
-    return {"result_file": saved.name, "sha256": saved.sha256, "kept_result": saved.kept}
+    return {"result_file": saved.name, "sha256": saved.sha256, "kept_result": saved.journal_text}
 
 
 def _verification_text(found: Verification | None) -> str | None:

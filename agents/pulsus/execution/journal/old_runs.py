@@ -28,11 +28,11 @@ _ENDED = """
 
 @dataclass(frozen=True, slots=True)
 class OldRuns:
-    """The folders of the runs that were removed, their bytes, and the number of runs kept."""
+    """The folders of the runs that were removed, their bytes, and the number of runs remaining."""
 
     folders: tuple[Path, ...] = ()
     bytes: int = 0
-    kept: int = 0
+    remaining: int = 0
 
 
 def remove_old_runs(

@@ -36,11 +36,11 @@ _RETRY_SECONDS = 0.01
 
 @dataclass(frozen=True, slots=True)
 class SavedResult:
-    """The file with a result, and its hash. `kept` is the text for the journal to keep too."""
+    """The file with a result, and its hash. `journal_text` is the text for the journal, too."""
 
     name: str
     sha256: str
-    kept: str | None = None
+    journal_text: str | None = None
 
 
 class RunFolder:
@@ -103,8 +103,8 @@ class RunFolder:
 
     def restore(self, saved: SavedResult) -> None:
         """Write a result from the journal again if its file was lost, as in a power cut."""
-        if saved.kept is not None and not self.has(saved.name, saved.sha256):
-            self._save_bytes(saved.name, saved.kept.encode("utf-8"), durable=True)
+        if saved.journal_text is not None and not self.has(saved.name, saved.sha256):
+            self._save_bytes(saved.name, saved.journal_text.encode("utf-8"), durable=True)
 
     def load(self, name: str, sha256: str) -> JsonValue:
         """Return the value in that file. Raises StateCorrupt if it is not the one of that hash."""

@@ -69,7 +69,7 @@ def read_run(
     )
 
 
-def kept_results(database: sqlite3.Connection, number: int) -> Iterator[SavedResult]:
+def journal_results(database: sqlite3.Connection, number: int) -> Iterator[SavedResult]:
     """Yield the results of a run that the journal keeps, one by one. Raises sqlite3.Error."""
     rows = database.execute(
         "SELECT result_file, sha256, kept_result FROM steps "

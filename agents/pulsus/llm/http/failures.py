@@ -101,7 +101,7 @@ def status_failure(
         return ExchangeFailure(_access_refused(status, said, raw, place))
     if status == 500 and _NO_TOOLS.search(said):
         # llama.cpp refuses tools so. The same again would be refused again.
-        return ExchangeFailure(_form_refused(status, said, place), said=raw)
+        return ExchangeFailure(_form_refused(status, said, place), server_text=raw)
     if is_transient(status):
         return _transient_failure(status, headers, said, place, now)
     if status == 404 and not _NO_MODEL.search(raw):
@@ -115,7 +115,7 @@ def status_failure(
         )
     if status in (400, 422):
         return ExchangeFailure(
-            _form_refused(status, said, place), said=f"{raw} {_error_parameter(body)}"
+            _form_refused(status, said, place), server_text=f"{raw} {_error_parameter(body)}"
         )
     return ExchangeFailure(wrong_url(place, f"HTTP {status} {said}".strip()))
 

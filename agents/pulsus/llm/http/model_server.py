@@ -149,7 +149,7 @@ class Server:
                 whole = self._attempts.within(
                     left, lambda left: self._answer_once(ask, on_text, left)
                 )
-                return self._completion(whole.said, ask), whole.calls
+                return self._completion(whole.last_chunk, ask), whole.calls
             except ExchangeFailure as failed:
                 self._leave_out(failed)
 
@@ -190,7 +190,7 @@ class Server:
     def _leave_out(self, failed: ExchangeFailure) -> None:
         """Note the field that the server refuses. Raises the error if it names no new one."""
         if isinstance(failed.error, ModelRequestRefused):
-            said = failed.said.lower()
+            said = failed.server_text.lower()
             for name, words in self._dialect.optional.items():
                 if name not in self._without and any(word in said for word in words):
                     self._without |= {name}

@@ -25,7 +25,7 @@ _MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, Recur
 class WholeAnswer:
     """An answer that was read to its end: the last values of its chunks, and its calls."""
 
-    said: AnswerChunk
+    last_chunk: AnswerChunk
     calls: tuple[ToolUse, ...]
 
 

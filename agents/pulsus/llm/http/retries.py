@@ -19,7 +19,7 @@ FIRST_WAIT = 0.5
 class ExchangeFailure(Exception):
     """One attempt failed. `again` is True if another one may succeed.
 
-    `wait` is in seconds, where the server asks for one. `said` are the words in which it
+    `wait` is in seconds, where the server asks for one. `server_text` are the words in which it
     refused the form of a request; they may name what it does not take.
     """
 
@@ -29,13 +29,13 @@ class ExchangeFailure(Exception):
         *,
         again: bool = False,
         wait: float | None = None,
-        said: str = "",
+        server_text: str = "",
     ) -> None:
         super().__init__(error.message)
         self.error = error
         self.again = again
         self.wait = wait
-        self.said = said
+        self.server_text = server_text
 
 
 def is_transient(status: int) -> bool:

@@ -63,7 +63,7 @@ class FullSearch:
         if tier < 1 or not placed or values[number] <= least or not self._may_go_on():
             return least
         bound = SizeClassBound(self.rules, self.budget.seed)
-        work, seconds = min(self.work, _BOUND_WORK), max(self.budget.left(), 0.01)
+        work, seconds = min(self.work, _BOUND_WORK), max(self.budget.seconds_left(), 0.01)
         found = (
             bound.fewest_moves(work, seconds)
             if tier == 1
@@ -94,7 +94,7 @@ class FullSearch:
                 yield candidate
 
     def _may_go_on(self) -> bool:
-        return self.work > 0 and self.budget.left() > 0
+        return self.work > 0 and self.budget.seconds_left() > 0
 
     def _minimise(
         self, term: Any, least: int, most_work: float = math.inf
@@ -104,7 +104,7 @@ class FullSearch:
         placement.model.add(term >= least)
         placement.model.minimize(term)
         work = min(self.work, most_work)
-        solver = placement.solver(self.budget.seed, work, max(self.budget.left(), 0.01))
+        solver = placement.solver(self.budget.seed, work, max(self.budget.seconds_left(), 0.01))
         status = solver.solve(placement.model)
         self.work -= solver.deterministic_time
         if status not in (placement.cp.OPTIMAL, placement.cp.FEASIBLE):

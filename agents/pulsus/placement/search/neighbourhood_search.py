@@ -31,12 +31,12 @@ _WORK_A_LITERAL = 8e-6
 class SearchBudget:
     """Limits of a search: `work` in deterministic seconds of CP-SAT, and the clock.
 
-    `left` returns the seconds that remain.
+    `seconds_left` returns the seconds that remain.
     """
 
     seed: int
     work: float
-    left: Callable[[], float]
+    seconds_left: Callable[[], float]
 
 
 class NeighbourhoodSearch:
@@ -60,7 +60,7 @@ class NeighbourhoodSearch:
         self._pass_over(self._needless, _LARGEST_FOR_MOVES)
 
     def _may_go_on(self) -> bool:
-        if self.budget.left() <= 0:
+        if self.budget.seconds_left() <= 0:
             self.ended_by_clock = True
         return not self.ended_by_clock and self.spent < self.budget.work
 
@@ -117,7 +117,7 @@ class NeighbourhoodSearch:
         model = NeighbourhoodModel(self.state, hosts, waiting)
         built = model.literals * _WORK_A_LITERAL
         work = min(0.02 * size, max(self.budget.work - self.spent, 0.0))
-        found, spent = model.improve(self.budget.seed, work, self.budget.left())
+        found, spent = model.improve(self.budget.seed, work, self.budget.seconds_left())
         self.spent += built + spent
         self._accept(found)
 

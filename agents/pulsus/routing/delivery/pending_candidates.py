@@ -28,9 +28,9 @@ def pending_for_request(
 
 def drop_resolved(outcome: RouteOutcome, *, asked: bool) -> RouteOutcome:
     """Return the outcome without what was promoted meanwhile, or was just decided on (`asked`)."""
-    existing = (found for found in outcome.left if found.module.is_file())
+    existing = (found for found in outcome.pending if found.module.is_file())
     done = outcome.module if asked else None
-    return replace(outcome, left=tuple(found for found in existing if found.module != done))
+    return replace(outcome, pending=tuple(found for found in existing if found.module != done))
 
 
 def is_edited(candidate: candidate_store.StoredCandidate) -> bool:

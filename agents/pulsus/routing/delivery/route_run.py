@@ -32,7 +32,7 @@ class GenerationRequest:
     """Options of a generation (spec §7).
 
     If `forced`, a module is written even if a tool fits. `rounds` None takes the setting. If
-    `anew`, a candidate of an earlier run is not used again. `told` receives a line of progress.
+    `anew`, a candidate of an earlier run is not used again. `report_progress` receives lines.
     """
 
     forced: bool = False
@@ -43,7 +43,7 @@ class GenerationRequest:
     rounds: int | None = None
     scaffold: bool = False
     anew: bool = False
-    told: Callable[[str], None] = _silent
+    report_progress: Callable[[str], None] = _silent
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,7 @@ def wrong_inputs(differences: Sequence[InputDifference]) -> FailureCause:
     fix = "say the value in the request as the input's description does"
     if kinds == {"missing"}:
         fix = "describe the input with the words that requests use, or give it a default"
-    return FailureCause("; ".join(each.told for each in differences), fix)
+    return FailureCause("; ".join(each.sentence for each in differences), fix)
 
 
 def twins(one: ToolSpec, other: ToolSpec) -> bool:

@@ -33,7 +33,7 @@ class InputDifference:
     wanted: JsonValue
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """Return the difference in words: the name, the filled value and the wanted one."""
         words = f" from {self.text!r}" if self.text else ""
         if self.what == "missing":

@@ -104,7 +104,9 @@ class GenerationRun:
             seed=settings.seed,
             on_round=self._trace_round,
         )
-        self.wanted.told(f"asking {model.model} ({model.provider}); this may take minutes")
+        self.wanted.report_progress(
+            f"asking {model.model} ({model.provider}); this may take minutes"
+        )
         return generator.generate(brief)
 
     def _find_examples(self) -> tuple[Example, ...]:
@@ -206,7 +208,7 @@ class GenerationRun:
         self.run.project.metrics().count("model_answers", decision=decision)
         first = found.reasons[0] if found.reasons else ""
         said = f": {first}" if found.step else ""
-        self.wanted.told(f"answer {found.number + 1} {decision}{said}")
+        self.wanted.report_progress(f"answer {found.number + 1} {decision}{said}")
 
     def _refused_outcome(
         self, outcome: RouteOutcome, made: GenerationResult, best: JudgedAnswer

@@ -57,7 +57,7 @@ def _require_free(run: RouteRun, outcome: RouteOutcome, path: Path) -> None:
     if not path.is_file() and not test.is_file():
         return
     there = path if path.is_file() else test
-    if path not in [pending.module for pending in outcome.left]:
+    if path not in [pending.module for pending in outcome.pending]:
         raise UsageError(
             f"{there.name} exists already, and is not of this request",
             hint="give the new tool another name: --name NAME",

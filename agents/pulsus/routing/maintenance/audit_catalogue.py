@@ -106,9 +106,9 @@ def audit_catalogue(root: Path, found: RecordedTools, tools: Sequence[ToolSpec])
     """
     check = _CatalogueCheck(root, found, {tool.id: tool for tool in tools})
     findings = [*found.unreadable, *check.files(), *check.compositions(), *check.unrecorded()]
-    kept = list(check.kept())
+    kept = list(check.judge_versions())
     findings += [finding for finding in kept if finding]
-    findings += check.not_kept()
+    findings += check.lost_versions()
     composed = sum(1 for steps in check.plans.values() if steps)
     promoted = sum(1 for record in found.latest.values() if not record.removed)
     return CatalogueAudit(promoted, composed, len(kept), tuple(findings))
@@ -175,8 +175,8 @@ class _CatalogueCheck:
                 fix = "promote it, or move it away"
                 yield AuditFinding("UNRECORDED", "info", tool.path, None, tool_id, reason, fix)
 
-    def kept(self) -> Iterator[AuditFinding | None]:
-        """For each kept version what is wrong with it; None for one that is right."""
+    def judge_versions(self) -> Iterator[AuditFinding | None]:
+        """Yield what is wrong with each archived version, or None for one that is right."""
         known = {
             (_record_folders(r), r.name.removesuffix(".py"), r.tool_hash)
             for records in self.found.records.values()
@@ -188,8 +188,8 @@ class _CatalogueCheck:
             for path in sorted(self.root.joinpath(*folders).glob("*.py")):
                 yield self._judge_version(path, folders, known)
 
-    def not_kept(self) -> Iterator[AuditFinding]:
-        """Older versions whose bytes are nowhere."""
+    def lost_versions(self) -> Iterator[AuditFinding]:
+        """Yield older versions whose bytes are nowhere."""
         for tool, records in sorted(self.found.records.items()):
             for record in {r.tool_hash: r for r in records}.values():
                 name = versions.file_name(record.name.removesuffix(".py"), record.tool_hash)

@@ -56,7 +56,9 @@ class Housekeeping:
             dry_run=dry_run,
         )
         return GcReport(
-            (*report.removed, *runs.folders), report.kept + runs.kept, report.bytes + runs.bytes
+            (*report.removed, *runs.folders),
+            report.remaining + runs.remaining,
+            report.bytes + runs.bytes,
         )
 
     def log_removed(self, report: GcReport) -> None:

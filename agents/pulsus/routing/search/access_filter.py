@@ -44,7 +44,7 @@ class AccessFilter:
             return f"kind {tool.kind}, --kind {' --kind '.join(self.config.kinds)} was given"
         return None
 
-    def left_none(self, tools: Sequence[ToolSpec]) -> str | None:
+    def explain_no_tools(self, tools: Sequence[ToolSpec]) -> str | None:
         """Return which filters exclude every tool, in one line; None if a tool remains."""
         ids = make_columns(tools).ids
         if not tools or any(self.allows(own) for own in ids):

@@ -86,7 +86,7 @@ class MemoryStore:
         seen = told.get("routes")
         if not isinstance(seen, int) or not seen <= len(routes) <= seen + _NEW:
             return None
-        if any(route.told for route in routes[seen:]):
+        if any(route.is_feedback for route in routes[seen:]):
             return None  # a new word bears on what was counted
         rows = told.get("rows")
         if dict(told) != self._told(digest, routes[:seen]) | {"rows": rows}:
@@ -119,6 +119,6 @@ def _once(tools: Iterable[str]) -> tuple[str, ...]:
 def _routes_digest(routes: Sequence[PastRoute]) -> str:
     digest = hashlib.sha256()
     for r in routes:
-        told = (r.ts.timestamp(), r.request, r.tools, r.wrong, r.outcome, r.told)
+        told = (r.ts.timestamp(), r.request, r.tools, r.wrong, r.outcome, r.is_feedback)
         digest.update(repr(told).encode("utf-8", "replace"))
     return digest.hexdigest()

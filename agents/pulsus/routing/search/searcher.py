@@ -121,7 +121,7 @@ class Searcher:
         choice = selector.prefer_hinted(choice, found, hinted, floor=ranking.floor)
         filtered, tools = None, ranking.catalogue.tools
         if ranking.access and not looked.candidates:
-            filtered = ranking.access.left_none(tools)
+            filtered = ranking.access.explain_no_tools(tools)
             left_out = f"{choice.reason} and is let through by {ranking.access.named}"
             choice = replace(choice, reason=filtered or left_out)
         if not len(tools):

@@ -34,7 +34,7 @@ def test_a_rejection_or_a_single_tool_ends_an_earlier_plan():
 
 
 def test_feedback_with_no_right_tool_ends_a_plan():
-    said = route(2, tools=(), outcome="rejected", wrong=TWO, told=True)
+    said = route(2, tools=(), outcome="rejected", wrong=TWO, is_feedback=True)
     assert kept(route(1), said) == []
 
 

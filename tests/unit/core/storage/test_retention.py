@@ -44,7 +44,7 @@ def test_old_candidates_and_logs_go_and_newer_ones_stay(tmp_path):
     new = [aged(tmp_path / "workflows/_tmp/b.py", 6), aged(tmp_path / "logs/app/d/p.log", 29)]
     report = collect(tmp_path)
     assert report.removed == tuple(sorted(old))
-    assert (report.kept, report.bytes) == (len(new), 8)
+    assert (report.remaining, report.bytes) == (len(new), 8)
     assert not any(p.exists() for p in old)
     assert all(p.exists() for p in new)
     assert not (tmp_path / "logs/runs/run-1").exists(), "an empty folder stayed"

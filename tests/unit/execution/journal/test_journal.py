@@ -88,7 +88,7 @@ def test_gc_does_not_remove_a_run_that_another_process_owns(state):
     with opened(state) as journal:
         journal.take_run("run-old")
         found = remove_old_runs(state, state.parent, before=NOON + timedelta(days=1))
-    assert (found.folders, found.kept) == ((), 1)
+    assert (found.folders, found.remaining) == ((), 1)
 
 
 def test_gc_of_old_runs_follows_no_link_out_of_the_folder(state, tmp_path):

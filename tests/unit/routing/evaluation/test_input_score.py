@@ -69,7 +69,7 @@ def test_an_input_of_a_plan_is_named_with_its_tool():
 def test_a_difference_says_what_was_filled_from_which_words_and_what_was_wanted():
     wanted: dict[str, JsonValue] = {"limit": {"any": [3, 4]}, "folder": "/a", "depth": 2}
     filled = {"limit": said(5, "five"), "depth": default(1)}
-    assert [each.told for each in compare_inputs(wanted, filled)] == [
+    assert [each.sentence for each in compare_inputs(wanted, filled)] == [
         "limit: filled 5 from 'five', wanted 3 or 4",
         'folder: filled nothing, wanted "/a"',
         "depth: filled 1 by default, wanted 2",

@@ -106,14 +106,14 @@ def test_a_failed_run_says_nothing_and_a_rejected_one_speaks_against():
 
 
 def test_the_last_feedback_on_a_run_counts_like_two_runs():
-    first = replace(ROUTE, tools=(FILES,), told=True)
-    last = replace(ROUTE, wrong=(FILES,), told=True)
+    first = replace(ROUTE, tools=(FILES,), is_feedback=True)
+    last = replace(ROUTE, wrong=(FILES,), is_feedback=True)
     (past,) = weighted_past_requests([first, last], 90.0)
     assert (past.right, past.wrong, past.count) == ((DISK,), (FILES,), TOLD)
 
 
 def test_feedback_on_a_stored_route_counts_the_memory_again(tmp_path):
-    first = replace(ROUTE, tools=(FILES,), told=True)
+    first = replace(ROUTE, tools=(FILES,), is_feedback=True)
     more = (*routes(20), first)
     remembering(tmp_path).memory(TOOLS, more)
     told = remembering(tmp_path).memory(TOOLS, (*more, replace(first, tools=(DISK,))))

@@ -40,7 +40,8 @@ def find_texts(one: Input, found: RequestSpans) -> Iterator[Candidate]:
     for span in (*found.values, *found.phrases):
         if span.text.lower() in _NAMES_OF_KINDS:
             continue
-        if span.kind == "path" and _DEVICE.match(span.text) and "devic" not in one.said | one.words:
+        is_device = span.kind == "path" and _DEVICE.match(span.text)
+        if is_device and "devic" not in one.described | one.words:
             continue  # a device is no file to read
         if one.role == "host" and "_" in span.text and span.kind in _WORDS_ALONE:
             continue  # a column, not a machine

@@ -88,7 +88,7 @@ def _add_near(
 ) -> None:
     places = (*before[:4], *after[:2])
     near = {words.stems[place] for place in places if words.low[place] not in STOP_WORDS}
-    said = len(near & one.said)
+    said = len(near & one.described)
     if said:
         found["said near"] = min(said, 3)
         found[f"{broad}|said near"] = 1.0
@@ -120,7 +120,7 @@ def _add_counted(
 ) -> None:
     """Add the word behind a number, and the thing that it counts: `5 biggest files`."""
     behind = words.stems[after[0]]
-    found[f"counts said={behind in one.said}|{one.role}"] = 1.0
+    found[f"counts said={behind in one.described}|{one.role}"] = 1.0
     found[f"counts own={behind in words.own}|{one.role}"] = 1.0
     found[f"counts plural={words.low[after[0]].endswith('s')}|{one.role}"] = 1.0
     thing = next(
@@ -132,7 +132,7 @@ def _add_counted(
         None,
     )
     if thing is not None:
-        own, said = thing in words.own, thing in one.said
+        own, said = thing in words.own, thing in one.described
         found[f"thing own={own}|{one.role}"] = 1.0
         found[f"thing said={said}|{one.role}"] = 1.0
         found[f"thing said={said}|own={own}"] = 1.0
@@ -148,7 +148,7 @@ def _add_beside(
     after: Sequence[int],
 ) -> None:
     beside = {words.stems[place] for place in (*before[:1], *after[:1])}
-    for label, known in (("name", one.words), ("said", one.said), ("own", words.own)):
+    for label, known in (("name", one.words), ("said", one.described), ("own", words.own)):
         if not beside.isdisjoint(known):
             found[f"beside {label}"] = 1.0
             found[f"beside {label}|{broad}"] = 1.0
@@ -159,11 +159,11 @@ def _add_part(
 ) -> None:
     """Add which inputs the part of the sentence names: `75% of its memory` or `150% cpu`."""
     own = one.words & words.of_one
-    said = one.said & words.said_of_one
+    said = one.described & words.described_of_one
     named, other = not part.isdisjoint(own), not part.isdisjoint(words.of_one - own)
     found[f"part names own={named} other={other}"] = 1.0
     found[f"{broad}|part names own={named} other={other}"] = 1.0
     whole = "whole" if one.words <= part else "some" if one.words & part else "none"
     found[f"name in part={whole}|{'required' if one.required else 'optional'}"] = 1.0
-    spoken, strange = not part.isdisjoint(said), not part.isdisjoint(words.said_of_one - said)
+    spoken, strange = not part.isdisjoint(said), not part.isdisjoint(words.described_of_one - said)
     found[f"part says own={spoken} other={strange}"] = 1.0

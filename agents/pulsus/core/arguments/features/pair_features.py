@@ -108,7 +108,7 @@ def _add_text(
     if not one.words.isdisjoint(inside):
         found[f"{kind}|names itself"] = 1.0
         found["names itself"] = 1.0
-    said = sum(word in one.said for word in inside) / max(1, len(inside))
+    said = sum(word in one.described for word in inside) / max(1, len(inside))
     if said:
         found[f"{kind}|in description"] = said
     if one.examples:
@@ -127,12 +127,12 @@ def _add_path(found: Features, one: Input, path: str, words: RequestWords) -> No
     if one.role == "source":
         known = set(split_words(str(one.default).rpartition("/")[2]))
         found[f"like default={not known.isdisjoint(split_words(last))}"] = 1.0
-    says_file = not one.said.isdisjoint(("file", "document", "list", "archive"))
+    says_file = not one.described.isdisjoint(("file", "document", "list", "archive"))
     found[f"file like={file_like}|{one.role}"] = 1.0
     found[f"file like={file_like}|says file={says_file}"] = 1.0
     inside = {stem_in_full(word) for word in split_words(path)}
     for label, own, single in (
-        ("says", one.said, words.said_of_one),
+        ("says", one.described, words.described_of_one),
         ("names", one.words, words.of_one),
     ):
         if not inside.isdisjoint(single & own):
@@ -167,7 +167,7 @@ def _add_unit(found: Features, one: Input, candidate: Candidate) -> None:
         waits = "timeout" in one.name or "interval" in one.name
         found[f"exact unit={exact}"] = 1.0
         found[f"exact unit={exact}|timeout={waits}"] = 1.0
-    match = unit in one.words or unit in one.said
+    match = unit in one.words or unit in one.described
     found[f"unit={match}|{candidate.kind}"] = 1.0
     found[f"unit={match}|{one.role}"] = 1.0
     if candidate.kind == "assign":

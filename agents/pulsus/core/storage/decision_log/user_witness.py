@@ -90,10 +90,10 @@ class RecordApprovals:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """The user's files for one state folder. `kept` is None if this user can keep none."""
+    """The user's files for one state folder. `user_files` is None if this user can have none."""
 
     folder: Path
-    kept: UserState | None
+    user_files: UserState | None
     name: str
 
     @classmethod
@@ -165,13 +165,13 @@ class Witness:
     def _load_file(self, suffix: str, parse: Callable[[Any], _Parsed]) -> _Parsed | None:
         """Return the parsed content of a file, or None if it is missing."""
         name = f"logs/{self.name}.{suffix}"
-        data = self.kept.read(name) if self.kept else None
-        if data is None or self.kept is None:
+        data = self.user_files.read(name) if self.user_files else None
+        if data is None or self.user_files is None:
             return None
         try:
             return parse(jsonl.STRICT.decode(data.decode("utf-8")))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as failure:
-            path = self.kept.folder / name
+            path = self.user_files.folder / name
             raise UserStateInvalid(
                 f"{path} is not as Pulsus wrote it: {failure}",
                 hint="move it away, look at `pulsus audit`, then: pulsus audit --accept-records",
@@ -191,11 +191,11 @@ class Witness:
 
     def _write_file(self, suffix: str, row: Mapping[str, object]) -> None:
         """Keep a file. Without it the log counts as unseen, which never permits more runs."""
-        if self.kept is None:
+        if self.user_files is None:
             return
         try:
             data = json.dumps(row, separators=(",", ":")).encode("ascii")
-            self.kept.write(f"logs/{self.name}.{suffix}", data + b"\n")
+            self.user_files.write(f"logs/{self.name}.{suffix}", data + b"\n")
         except PulsusError as failure:
             _warn_not_kept(failure)
 
