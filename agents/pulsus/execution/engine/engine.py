@@ -19,7 +19,7 @@ from pulsus.execution.engine.call_pool import CallPool
 from pulsus.execution.engine.plan_run import PlanRun, RunEnd, RunPosition
 from pulsus.execution.engine.progress import Progress
 from pulsus.execution.engine.recovery import Settlement
-from pulsus.execution.engine.reopened_run import ReopenedRun
+from pulsus.execution.engine.resumed_run import ResumedRun
 from pulsus.execution.engine.run_log import RunLog
 from pulsus.execution.engine.schedule import Schedule, ScheduledStep
 from pulsus.execution.engine.step_host import StepHost
@@ -81,8 +81,8 @@ class PlanEngine:
                 f"{run_id} is done: there is nothing to resume",
                 hint=f"`pulsus runs show {run_id}` shows its results",
             )
-        reopened = ReopenedRun(record, self.journal, settled or {})
-        needs = self._settle_doubts(plan, reopened, record.needs)
+        resumed = ResumedRun(record, self.journal, settled or {})
+        needs = self._settle_doubts(plan, resumed, record.needs)
         if needs is not None:
             return self._wait(run_id, needs)
         records = self.journal.read_run(run_id, owned=True).steps
@@ -120,15 +120,15 @@ class PlanEngine:
         ]
 
     def _settle_doubts(
-        self, plan: Plan, reopened: ReopenedRun, waited: PersonNeeded | None
+        self, plan: Plan, resumed: ResumedRun, waited: PersonNeeded | None
     ) -> PersonNeeded | None:
         """Verify each write that may have taken effect. Return why a person is needed, or None."""
         tools = {step.id: step.tool for step in plan.steps}
         needs = None
-        for each in reopened.doubtful:
-            found = self._verify(plan, each, reopened)
+        for each in resumed.doubtful:
+            found = self._verify(plan, each, resumed)
             if found.ok:
-                reopened.accept(each, found)
+                resumed.accept(each, found)
                 continue
             why = f"{tools[each.step]} was started, and it is unknown whether it took effect: "
             why += found.reason
@@ -136,11 +136,11 @@ class PlanEngine:
             needs = needs or self._person_needed(each.step, each.item, why, waited, None)
         return needs
 
-    def _verify(self, plan: Plan, found: StepRecord, reopened: ReopenedRun) -> Verification:
+    def _verify(self, plan: Plan, found: StepRecord, resumed: ResumedRun) -> Verification:
         step = next(step for step in plan.steps if step.id == found.step)
         cancellation = Cancellation()
         try:
-            result = reopened.load_result(found)
+            result = resumed.load_result(found)
             return self.host.verify(step, found.inputs or {}, result, cancellation)
         except (Terminated, HungUp, Aborted):
             raise

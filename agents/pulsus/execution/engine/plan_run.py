@@ -1,8 +1,8 @@
 """The loop that runs the steps of one plan (docs/plans.md, order of a run).
 
 One thread schedules, writes the journal and asks for consent; the calls run in others. `_begin`
-skips a step whose condition (`when`) is false, and finds the items of `for_each`. Effects: those of
-the steps, the journal, result files.
+skips a step whose condition (`when`) is false; `for_each_items.py` finds the items of `for_each`.
+Effects: those of the steps, the journal, result files.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pulsus.errors import (
 )
 from pulsus.execution.engine.active_step import ActiveStep, Answer, Call
 from pulsus.execution.engine.call_pool import CallPool
+from pulsus.execution.engine.for_each_items import find_items
 from pulsus.execution.engine.recovery import is_outcome_unknown
 from pulsus.execution.engine.retry import RetryQueue, may_retry
 from pulsus.execution.engine.run_log import RunLog
@@ -190,24 +191,16 @@ class PlanRun:
             self._expand(active)
 
     def _find_items(self, active: ActiveStep) -> None:
-        """Find the items of a step, or take those that it was started with."""
-        step, each = active.step, active.step.for_each
-        assert each is not None
-        before = self._at.started.get(step.id)
-        name, sha256 = items_name(step.id), before.sha256 if before else None
-        if sha256 and (active.is_write or self._folder.has(name, sha256)):
-            items, done = self._folder.load(name, sha256), self._at.done_items.get(step.id, {})
-        else:
-            items, done = self._evaluate(each.items, active, None), {}
-        if not isinstance(items, list) or len(items) > each.limit:
-            found = f"{len(items)} items" if isinstance(items, list) else type(items).__name__
-            raise PlanValueFailed(
-                f"step {step.id}: for_each takes a list of at most {each.limit} items, "
-                f"and got {found}",
-                hint="raise its limit, or give it fewer items",
-                step=step.id,
-            )
-        active.set_items(items, done)
+        """Find the items of a step with `for_each`, or take those that it was started with."""
+        step_id = active.step.id
+        found = find_items(
+            active,
+            self._at.started.get(step_id),
+            self._folder,
+            lambda value: self._evaluate(value, active, None),
+        )
+        done = self._at.done_items.get(step_id, {}) if found.are_resumed else {}
+        active.set_items(found.items, done)
 
     def _expand(self, active: ActiveStep) -> None:
         """Record the items of a step, so that a resume runs the same ones."""

@@ -1,4 +1,7 @@
-"""Set the steps of a run back to where it can go on (ADR 42). Effect: writes the journal."""
+"""Resume a run: set its steps back to where it can go on (ADR 42). Effect: writes the journal.
+
+What becomes of each step is decided in `recovery.py`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from pulsus.execution.journal.journal import Journal
 from pulsus.execution.journal.run_records import RunRecord, StepRecord
 
 
-class ReopenedRun:
+class ResumedRun:
     """A run that is resumed. `doubtful` are the writes that may have taken effect."""
 
     def __init__(
