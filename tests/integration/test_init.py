@@ -27,7 +27,7 @@ def test_an_empty_folder_becomes_a_catalogue(tmp_path):
     assert listed.err == ""
     assert (tmp_path / "config/pulsus.toml").is_file()
     ignored = (tmp_path / ".gitignore").read_text("utf-8").splitlines()
-    assert ignored == [".pulsus/", "/logs/", "workflows/_tmp/"]
+    assert ignored == [".pulsus/", "/logs/", "workflows/_tmp/", ".venv/"]
     assert not [name for name in tree(tmp_path) if "__pycache__" in name or "_tmp" in name]
 
 
@@ -121,7 +121,7 @@ def test_init_keeps_existing_files(tmp_path):
         now = (tmp_path / name).read_text("utf-8")
         assert now == text if name != ".gitignore" else now.startswith(text + "\n")
     ignored = (tmp_path / ".gitignore").read_text("utf-8").splitlines()
-    assert ignored == ["*.pyc", "logs/", ".pulsus/", "workflows/_tmp/"]
+    assert ignored == ["*.pyc", "logs/", ".pulsus/", "workflows/_tmp/", ".venv/"]
 
 
 def test_a_link_where_a_file_belongs_is_neither_followed_nor_replaced(tmp_path):

@@ -123,3 +123,33 @@ def test_a_change_that_no_step_makes_is_no_success(shipped, tmp_path, args):
     assert done.code == 5
     assert "error[PART_LEFT_OUT]: 'mail the list to bob'" in done.err
     assert not target.exists()
+
+
+ROWS_AND_LOAD = "how many rows are in stock.csv, and what is the load average"
+
+
+def test_two_independent_reads_run_without_a_promotion(shipped):
+    """A composition that nobody will call again was to be promoted before it answered."""
+    (shipped / "stock.csv").write_text("sku,qty\na1,3\nb2,4\n", encoding="utf-8")
+    done = pulsus_here(shipped, "route", ROWS_AND_LOAD, "--run", "--non-interactive")
+    assert done.code == 0, done.err
+    assert "row_count" in done.out
+    assert "limit_per_core" in done.out
+    assert not list((shipped / "workflows/_tmp").glob("*.py"))
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "how many rows are in stock.csv, and what is the load average of its host",
+        "show the load average and delete files in logs/old untouched for 40 days",
+    ],
+    ids=["a pronoun", "a write"],
+)
+def test_steps_that_may_mean_an_earlier_result_or_change_something_do_not_run_alone(
+    shipped, request_text
+):
+    (shipped / "stock.csv").write_text("sku,qty\na1,3\nb2,4\n", encoding="utf-8")
+    done = pulsus_here(shipped, "route", request_text, "--run", "--non-interactive")
+    assert done.code in (4, 5)
+    assert "limit_per_core" not in done.out

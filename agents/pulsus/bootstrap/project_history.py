@@ -79,6 +79,13 @@ class ProjectHistory:
 
         return past_routes.history(self.records, self.routes)
 
+    @cached_property
+    def promotions(self) -> Mapping[str, ToolHistory]:
+        """The history of every tool by its promotion records alone. Raises MetadataCorrupt."""
+        from pulsus.core.memory import past_routes
+
+        return past_routes.history(self.records, ())
+
     def remember(self, route: PastRoute) -> None:
         """Keep how a route ended, for the history feature."""
         from pulsus.core.memory import past_routes

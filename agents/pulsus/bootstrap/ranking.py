@@ -204,7 +204,8 @@ class Ranking:
     def searcher(self, *, past: bool = True) -> Searcher:
         """Ranking and choice over this catalogue.
 
-        Without `past` as a fresh checkout would do it: what was routed here does not count.
+        Without `past` as a fresh checkout would do it: its promotion records count, and what was
+        routed here does not.
         """
         from pulsus.core.memory.accepted_plans import list_accepted_plans
         from pulsus.routing.search.access_filter import access_filter
@@ -219,7 +220,7 @@ class Ranking:
         ranking = CatalogueRanking(
             self.ground.catalogue,
             gone.without(index),
-            self.past.history if past else {},
+            self.past.history if past else self.past.promotions,
             ids.utc_now(),
             self._unshadowed(gone.without(index)),
             access_filter(self.ground.settings.access),

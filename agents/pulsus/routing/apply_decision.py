@@ -9,7 +9,11 @@ from pathlib import Path
 from pulsus.approvals import unattended
 from pulsus.approvals.unattended import RouteApproval
 from pulsus.core.compose.plans import module_source
-from pulsus.core.compose.plans.unconnected_steps import find_shared_inputs, find_unconnected_steps
+from pulsus.core.compose.plans.unconnected_steps import (
+    find_pronoun,
+    find_shared_inputs,
+    find_unconnected_steps,
+)
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.types import JsonValue, Promotion, RouteOutcome
 from pulsus.errors import ApprovalNeeded
@@ -109,15 +113,15 @@ class DecisionApplier:
         """Return the module of a plan that may run as it is: all its steps are promoted.
 
         None if a candidate of this request lies in `_tmp/`, because a person may have edited it.
-        None without a person if a step stands alone or shares an input: that may not be what the
-        request means, so the rules for promotion decide.
+        None without a person if a step shares an input, or stands alone and is no independent read:
+        that may not be what the request means, so the rules for promotion decide.
         """
         decision, project = outcome.decision, self.run.project
         plan = decision.plan
         if plan is None or outcome.pending:
             return None
-        doubtful = find_unconnected_steps(plan) or find_shared_inputs(plan)
-        if self.run.person is None and doubtful:
+        loose = find_unconnected_steps(plan) and not _are_independent_reads(outcome)
+        if self.run.person is None and (loose or find_shared_inputs(plan)):
             return None
         promoter = project.promoter()
         for tool in decision.selected:
@@ -143,6 +147,16 @@ class DecisionApplier:
         if ended.ran and not ended.failure:
             run.remember_answer(outcome)
         return ended
+
+
+def _are_independent_reads(outcome: RouteOutcome) -> bool:
+    """Return True if every step only reads, and no part means what an earlier part found.
+
+    Then each step does what it would do if its part were the whole request.
+    """
+    if any(tool.kind != "read" for tool in outcome.decision.selected):
+        return False
+    return find_pronoun([clause.text for clause in outcome.subintents]) is None
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from pulsus.core.storage.records import promotion_records
 from pulsus.core.system import atomic_write
 from pulsus.errors import StarterMissing, storage_error
 
-IGNORED = (".pulsus/", "/logs/", "workflows/_tmp/")
+IGNORED = (".pulsus/", "/logs/", "workflows/_tmp/", ".venv/")
 """`/logs/` begins with a slash: without it git ignores every `logs` folder, tools included."""
 MEASURED = ("golden.jsonl", "calibration.json")
 """The starter tools' requests, and the calibration fitted to them."""

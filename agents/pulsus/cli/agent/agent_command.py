@@ -285,7 +285,8 @@ def _offer_route(session: CommandSession, text: str, missing: LlmNotConfigured) 
     outcome = session.app.router(None).route(text, RouteOptions(plan=True))
     found = [each for each in _chosen_first(outcome) if each[1] >= _LEAST_P][:_OFFERED]
     error = LlmNotConfigured(
-        "the agent needs a language model, and none is configured: model.base_url is empty",
+        "the agent needs a language model, and none is configured: model.base_url is empty; "
+        "nothing was changed",
         candidates=[{"tool": name, "p": round(p, 3)} for name, p in found],
     )
     ways = [missing.hint]

@@ -101,8 +101,9 @@ def command(
 
     `tools` are whole ids. `[]` means that nothing fits, and `any: true` that each tool alone is
     right. `inputs` are the values that the request should fill, by name. An invalid row is named
-    with its line, and the others are measured. The code is that of `pulsus route` in a fresh
-    checkout: past routes and feedback do not count, but `requests` and `intents` of manifests do.
+    with its line, and the others are measured. A value that a route only proposes, as each value of
+    a tool that writes, counts as missing. The code is that of `pulsus route` in a fresh checkout:
+    promotion records, `requests` and `intents` of manifests count, past routes and feedback do not.
     """
     from pulsus.cli import catalogue_warnings, console
     from pulsus.cli.evaluate.calibrate_command import check_enough, fit

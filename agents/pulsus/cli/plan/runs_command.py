@@ -67,6 +67,9 @@ def list_command(session: CommandSession, limit: int) -> None:
         return
     if not found:
         console.note("no plan was applied here yet: pulsus apply plan.yaml")
+    else:
+        wide = max(len(each.run_id) for each in found)
+        console.echo(f"{'run':<{wide}}  {'state':<11}  request")
     for each in found:
         console.echo(f"{each.run_id}  {each.state:<11}  {each.request}", console.width())
         if each.needs:

@@ -223,6 +223,8 @@ def _add_word_values(
             continue
         places.append((found.start, found.end))
         text = request[found.start : found.end]
+        # "twice" in these words is no number of rows.
+        values[:] = [v for v in values if v.state != "propose" or v.text not in text.split()]
         values.append(FilledValue(found.name, found.value, text, WORD_P, "fill"))
 
 

@@ -1,7 +1,8 @@
 """Read plain words that stand for a value: "today" for a date, "the last line" for one row. Pure.
 
-The weights of the filler know nothing of them, because a day is no written date and a noun in the
-singular is no number. Only an input whose name and description ask for such a value gets it.
+The weights of the filler know nothing of them, because a day is no written date, a noun in the
+singular is no number, and only its place in "the same sku appears twice" makes a word a column.
+Only an input whose name and description ask for such a value gets it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from pulsus.core.arguments.inputs import Input
+from pulsus.core.arguments.words.word_set import word_set
+from pulsus.core.text.tokens import STOP_WORDS
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 
@@ -23,6 +26,32 @@ _ONE_ROW = re.compile(
     r"\s+(?:(?:log|journal|error|warning|critical|fatal|info|debug)\s+)?"
     r"(?:line|entry|message|error|warning|record)\b(?!\s+(?:of\s+each|per|number)\b)"
 )
+_OFTEN = r"(?:twice|more\s+than\s+once|again|repeatedly|several\s+times|(?:two|three)\s+times)"
+_OCCURS = r"(?:is|are|appears?|occurs?|shows?\s+up|comes?(?:\s+up)?|exists?|listed|used|there)"
+_REPEATED: Final = tuple(
+    re.compile(rf"(?i){rule}")
+    for rule in (
+        rf"\bsame\s+(?P<column>[a-z_]\w{{0,60}})(?:\s+values?)?\s+(?:\w+\s+)?{_OCCURS}\b"
+        rf"(?:\s+{_OFTEN})?",
+        r"\b(?:with|have|has|share)\s+(?:the|an?)\s+(?:same|identical|repeated)\s+"
+        r"(?P<column>[a-z_]\w{0,60})\b",
+        r"\b(?:duplicated?|repeated|repeating|double)\s+(?P<column>[a-z_]\w{0,60})\s+"
+        r"(?:values?|numbers?|fields?|cells?)\b",
+        r"\b(?:duplicates?|repeats|(?:duplicated?|repeated)\s+(?:rows|lines|entries|records))\s+"
+        r"(?:by|per|on)\s+(?:the\s+)?(?:column\s+)?(?P<column>[a-z_]\w{0,60})\b",
+        rf"\b(?:any|an?|each|every|which|some)\s+(?P<column>[a-z_]\w{{0,60}})\s+"
+        rf"(?:that\s+|which\s+)?(?:{_OCCURS}\s+){{1,2}}(?:\w+\s+)?{_OFTEN}\b",
+        rf"\b(?:is|are|does|do)\s+(?:any|an?|each|every|the)\s+(?P<column>[a-z_]\w{{0,60}})\s+"
+        rf"(?:{_OCCURS}\s+)?{_OFTEN}\b",
+    )
+)
+"""Wordings for a column whose values are repeated: "the same sku appears twice"."""
+_NO_COLUMNS: Final = word_set("""
+    row rows line lines entry entries record records value values file files item items thing things
+    one ones it text word column columns data content contents list number numbers time
+    """)
+_TABLE_FILE: Final = re.compile(r"(?i)\.(?:csv|tsv)(?:\.gz)?(?!\w)")
+_SAYS_EQUAL: Final = re.compile(r"(?i)\bcolumns?\b.{0,60}\b(?:equal|same|compared|identical)\b")
 _SAYS_ROWS = re.compile(r"(?i)\bhow many (?:\w+ ){0,2}(?:lines|entries|messages|rows|records)\b")
 
 
@@ -48,6 +77,23 @@ def find_word_values(
     counts = [one for one in inputs if one.role == "count" and _SAYS_ROWS.search(one.description)]
     if one_row and len(counts) == 1:
         yield WordValue(counts[0].name, 1, one_row.start(), one_row.end())
+    yield from _repeated_column(request, inputs)
+
+
+def _repeated_column(request: str, inputs: Sequence[Input]) -> Iterator[WordValue]:
+    """Yield the column of a table whose repeated values a request looks for."""
+    wanting = [
+        one
+        for one in inputs
+        if one.type == "array" and one.item == "string" and _SAYS_EQUAL.search(one.description)
+    ]
+    if len(wanting) != 1 or not _TABLE_FILE.search(request):
+        return
+    for rule in _REPEATED:
+        found = rule.search(request)
+        if found and found["column"].lower() not in _NO_COLUMNS | STOP_WORDS:
+            yield WordValue(wanting[0].name, [found["column"]], found.start(), found.end())
+            return
 
 
 def _day_values(day: re.Match[str], names: set[str], now: datetime) -> Iterator[WordValue]:

@@ -52,7 +52,8 @@ _RELATIVE = "|".join(
         rf"(?<![\w/.~$@:-])(?!{_SITE})(?:{_FOLDER}){{1,16}}(?=[\s,;.:!?)]|$)",
         rf"(?<![\w/.~$@:-])\.[a-z][\w-]{{0,80}}(?:/{_PLAIN_FOLDER}){{1,16}}",
         # Without either only behind a word for a place: `in logs/old`.
-        rf"(?:{_BEHIND_PLACE})(?!{_PAIR})[a-z_.][\w.-]{{0,80}}(?:/[a-z_.][\w.-]{{0,80}}){{1,16}}",
+        rf"(?:{_BEHIND_PLACE})(?!{_PAIR})"
+        r"(?-i:[a-z_.][\w.-]{0,80}(?:/(?!s\b)[a-z_.][\w.-]{0,80}){1,16})",
     )
 )
 """A path that begins in the working folder, as `and/or`, `24/7` and `TCP/IP` do not."""

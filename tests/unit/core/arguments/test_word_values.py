@@ -72,3 +72,56 @@ def test_one_line_is_asked_for_and_not_the_usual_number(request_text, limit):
 
 def test_a_tool_that_changes_something_gets_no_value_from_such_words():
     assert values("delete the files of yesterday", FILES, only_propose=True) == {}
+
+
+REPEATS = from_schema(
+    {
+        "name": "duplicate_entries",
+        "description": "Find repeated lines or rows in a file.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "The file."},
+                "columns": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "default": None,
+                    "description": "Names of CSV columns that make two rows equal.",
+                },
+                "limit": {"type": "integer", "default": 20, "description": "How many to list."},
+            },
+        },
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "does the same sku appear twice in stock.csv",
+        "duplicate sku values in stock.csv",
+        "duplicates by sku in stock.csv",
+        "is any sku listed twice in stock.csv",
+        "are there rows with the same sku in play/stock.csv",
+        "which sku occurs more than once in stock.csv",
+    ],
+)
+def test_repeated_values_of_one_column_are_not_looked_for_in_whole_rows(request_text):
+    """The answer was that nothing is repeated, because whole rows were compared."""
+    found = values(request_text, REPEATS)
+    assert found["columns"] == (["sku"], "fill")
+    assert "limit" not in found
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "does the same line appear twice in stock.csv",
+        "duplicate rows in stock.csv",
+        "does the same word appear twice in notes.txt",
+        "is anything listed twice in stock.csv",
+        "does the same name appear twice in notes.txt",
+    ],
+)
+def test_repeated_lines_name_no_column(request_text):
+    assert "columns" not in values(request_text, REPEATS)

@@ -60,6 +60,12 @@ def find_shared_inputs(plan: Plan) -> tuple[str, ...]:
     return tuple(name for name, users in steps.items() if len(users) > 1)
 
 
+def find_pronoun(clauses: Sequence[str]) -> str | None:
+    """Return the first word of a later clause that means an earlier thing without naming it."""
+    said = (word.casefold() for clause in clauses[1:] for word in _WORD.findall(clause))
+    return next((word for word in said if word in _PRONOUNS), None)
+
+
 def find_backward_reference(clauses: Sequence[str]) -> str | None:
     """Return the first words of a later clause that may mean an earlier result, or None.
 
