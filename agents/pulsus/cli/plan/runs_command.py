@@ -17,7 +17,7 @@ from pulsus.errors import RunNotFound, UsageError
 
 if TYPE_CHECKING:
     from pulsus.agent.trace_replay import ReplayedVerdict
-    from pulsus.execution.engine.recovery import Settlement
+    from pulsus.execution.engine.resume_decision import Settlement
 
 EPILOG = page_end(
     "pulsus runs list",

@@ -18,7 +18,7 @@ from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.engine.call_pool import CallPool
 from pulsus.execution.engine.plan_run import PlanRun, RunEnd, RunPosition
 from pulsus.execution.engine.progress import Progress
-from pulsus.execution.engine.recovery import Settlement
+from pulsus.execution.engine.resume_decision import Settlement
 from pulsus.execution.engine.resumed_run import ResumedRun
 from pulsus.execution.engine.run_log import RunLog
 from pulsus.execution.engine.schedule import Schedule, ScheduledStep

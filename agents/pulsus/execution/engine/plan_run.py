@@ -24,7 +24,7 @@ from pulsus.errors import (
 from pulsus.execution.engine.active_step import ActiveStep, Answer, Call
 from pulsus.execution.engine.call_pool import CallPool
 from pulsus.execution.engine.for_each_items import find_items
-from pulsus.execution.engine.recovery import is_outcome_unknown
+from pulsus.execution.engine.resume_decision import is_outcome_unknown
 from pulsus.execution.engine.retry import RetryQueue, may_retry
 from pulsus.execution.engine.run_log import RunLog
 from pulsus.execution.engine.schedule import Schedule

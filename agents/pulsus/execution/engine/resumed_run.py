@@ -1,6 +1,6 @@
 """Resume a run: set its steps back to where it can go on (ADR 42). Effect: writes the journal.
 
-What becomes of each step is decided in `recovery.py`.
+What becomes of each step is decided in `resume_decision.py`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from pulsus.core.types import JsonValue, Verification
 from pulsus.errors import UsageError
-from pulsus.execution.engine.recovery import Settlement, choose_recovery
+from pulsus.execution.engine.resume_decision import Settlement, choose_recovery
 from pulsus.execution.journal.journal import Journal
 from pulsus.execution.journal.run_records import RunRecord, StepRecord
 

@@ -17,7 +17,7 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from pulsus.core.sandbox.harness.system_calls import call
-from pulsus.core.sandbox.observation import notifications  # noqa: F401 - for the children
+from pulsus.core.sandbox.observation import syscall_notifications  # noqa: F401 - for the children
 from pulsus.execution.confinement import declared_effects  # noqa: F401 - for the children
 from pulsus.execution.confinement.confine_process import close_others
 from pulsus.execution.confinement.supervision import (  # noqa: F401 - for the children

@@ -31,7 +31,7 @@ from pulsus.errors import PlanInvalid, StateCorrupt
 from pulsus.execution.engine.engine import EngineLimits, PlanEngine
 from pulsus.execution.engine.plan_run import RunEnd
 from pulsus.execution.engine.progress import Progress, RunProgress, StepProgress, write_to_trace
-from pulsus.execution.engine.recovery import Settlement
+from pulsus.execution.engine.resume_decision import Settlement
 from pulsus.execution.journal.journal import Journal
 from pulsus.execution.journal.run_records import NewRun, RunRecord
 from pulsus.execution.parse_inputs import parse_inputs

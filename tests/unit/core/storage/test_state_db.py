@@ -9,8 +9,8 @@ from contextlib import closing
 import pytest
 
 from pulsus.core.storage.state_db import state_db
-from pulsus.core.storage.state_db.migrations import MIGRATIONS
 from pulsus.core.storage.state_db.state_db import check_integrity, has_state_db, open_state_db
+from pulsus.core.storage.state_db.state_tables import MIGRATIONS
 from pulsus.errors import Busy, DiskFull, StateCorrupt, StorageUnwritable
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.errors import ApprovalNeeded, Denied, StateCorrupt, UsageError
-from pulsus.execution.engine.recovery import choose_recovery
+from pulsus.execution.engine.resume_decision import choose_recovery
 from pulsus.execution.journal.run_folder import MOST_KEPT_BYTES
 from pulsus.execution.journal.run_records import StepRecord
 from tests.plan_hosts import (

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from pulsus.core.sandbox.harness.traced_paths import GONE, resolve
-from pulsus.core.sandbox.observation.notifications import (
+from pulsus.core.sandbox.observation.syscall_notifications import (
     WaitingCall,
     process_of,
     signed,

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from pulsus.core.sandbox.harness.audit_hook import Fact
 from pulsus.core.sandbox.observation import traced_syscalls
-from pulsus.core.sandbox.observation.notifications import signed
 from pulsus.core.sandbox.observation.process_memory import Caller, SandboxView
+from pulsus.core.sandbox.observation.syscall_notifications import signed
 
 FIRST = 1  # bubblewrap's own, which the candidate did not start
 _GROUP, _USER = 1, 2  # PRIO_PGRP, PRIO_USER

@@ -18,14 +18,14 @@ from pathlib import Path
 
 from pulsus.core.sandbox.harness.system_calls import call
 from pulsus.core.sandbox.observation import traced_syscalls
-from pulsus.core.sandbox.observation.notifications import (
+from pulsus.core.sandbox.observation.process_memory import SandboxView
+from pulsus.core.sandbox.observation.syscall_effects import SyscallEffects
+from pulsus.core.sandbox.observation.syscall_notifications import (
     SIZES,
     WaitingCall,
     receive,
     take_descriptor,
 )
-from pulsus.core.sandbox.observation.process_memory import SandboxView
-from pulsus.core.sandbox.observation.syscall_effects import SyscallEffects
 
 _GET_SIZES = 3
 _ODD = (OSError, ValueError, OverflowError, struct.error)  # such as invalid addresses

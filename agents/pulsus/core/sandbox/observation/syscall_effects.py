@@ -19,8 +19,8 @@ from pulsus.core.sandbox.harness.audit_hook import (
 )
 from pulsus.core.sandbox.isolation.seccomp_filter import TERMINAL_INPUT
 from pulsus.core.sandbox.observation import network_effects, process_targets, traced_syscalls
-from pulsus.core.sandbox.observation.notifications import WaitingCall, signed
 from pulsus.core.sandbox.observation.process_memory import Caller, SandboxView
+from pulsus.core.sandbox.observation.syscall_notifications import WaitingCall, signed
 
 _CACHES = ("/var/cache/fontconfig/",)  # every program that draws text tries to renew it
 _LOCK_UN = 8

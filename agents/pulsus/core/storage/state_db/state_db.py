@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from pulsus.config import cache_secret
-from pulsus.core.storage.state_db.migrations import APPLICATION_ID, MIGRATIONS
+from pulsus.core.storage.state_db.state_tables import APPLICATION_ID, MIGRATIONS
 from pulsus.core.system.descriptors import closing_fd
 from pulsus.errors import (
     Busy,

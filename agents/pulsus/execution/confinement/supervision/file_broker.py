@@ -14,7 +14,7 @@ import stat
 import struct
 from contextlib import contextmanager, suppress
 
-from pulsus.core.sandbox.observation.notifications import OpenedFile, WaitingCall, signed
+from pulsus.core.sandbox.observation.syscall_notifications import OpenedFile, WaitingCall, signed
 from pulsus.core.system.descriptors import closing_fd
 from pulsus.execution.confinement.landlock import WRITABLE_DEVICES
 

@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 
 from pulsus.core.sandbox.harness.system_calls import call
-from pulsus.core.sandbox.observation.notifications import (
+from pulsus.core.sandbox.observation.syscall_notifications import (
     LetRun,
     WaitingCall,
     process_of,

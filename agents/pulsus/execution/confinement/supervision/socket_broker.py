@@ -13,7 +13,7 @@ import struct
 import time
 from contextlib import ExitStack, closing, suppress
 
-from pulsus.core.sandbox.observation.notifications import AnsweredLater, WaitingCall, signed
+from pulsus.core.sandbox.observation.syscall_notifications import AnsweredLater, WaitingCall, signed
 from pulsus.core.system.descriptors import closing_fd
 from pulsus.execution.confinement.supervision.file_broker import FileBroker
 

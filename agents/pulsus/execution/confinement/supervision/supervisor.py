@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, NoReturn
 
-    from pulsus.core.sandbox.observation.notifications import WaitingCall
+    from pulsus.core.sandbox.observation.syscall_notifications import WaitingCall
 
 _TICK_MS = 100
 _AT_ONCE = 64
@@ -84,7 +84,7 @@ class SupervisedRun:
 
     def _wait_until_confined(self, confined_pipe: int) -> None:
         """Wait until the child is confined, and take its listener. Raises NotConfined."""
-        from pulsus.core.sandbox.observation.notifications import take_descriptor
+        from pulsus.core.sandbox.observation.syscall_notifications import take_descriptor
 
         message = _read_to_end(confined_pipe)
         os.close(confined_pipe)
@@ -198,7 +198,7 @@ class SupervisedRun:
         os._exit(os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1)
 
     def _answer_waiting(self) -> None:
-        from pulsus.core.sandbox.observation.notifications import receive
+        from pulsus.core.sandbox.observation.syscall_notifications import receive
 
         poll = select.poll()
         poll.register(self._listener, select.POLLIN)
@@ -210,7 +210,7 @@ class SupervisedRun:
                 self._answer_call(question)
 
     def _answer_call(self, q: WaitingCall) -> None:
-        from pulsus.core.sandbox.observation.notifications import AnsweredLater, LetRun
+        from pulsus.core.sandbox.observation.syscall_notifications import AnsweredLater, LetRun
 
         act = self._answers.get(self._names.get(q.number, ""))
         try:
