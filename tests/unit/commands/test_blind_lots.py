@@ -48,7 +48,7 @@ def test_the_everyday_reads_of_a_blind_lot_stay_allowed(name):
 
 def test_no_variant_of_a_found_family_is_allowed():
     unsafe = [row for row in rows(FAMILIES) if row["label"] != "read"]
-    assert len(unsafe) >= 400
+    assert len(unsafe) >= 480
     allowed = [r["command"] for r in unsafe if answer_command(POLICY, classify(r["command"])).allow]
     assert allowed == []
 
@@ -58,7 +58,7 @@ def test_the_safe_neighbours_of_a_found_family_stay_allowed():
     refused = [
         r["command"] for r in reads if not answer_command(POLICY, classify(r["command"])).allow
     ]
-    assert len(reads) >= 120
+    assert len(reads) >= 135
     assert refused == []
 
 

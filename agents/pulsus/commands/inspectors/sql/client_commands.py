@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from pulsus.commands.content_inspector import Opinion, Unclear
+from pulsus.commands.inspectors.sql.printed_settings import check_setting_pattern
 from pulsus.commands.inspectors.sql.split_statements import WORDS
 from pulsus.commands.inspectors.sql.syntax_tree import Endless
 
@@ -17,6 +18,7 @@ _PSQL: Final = re.compile(
     r"de[stuw]|dconfig|drds|drg|dP[itn]|dR[ps]|l|lo_list|list|z|zS|s[fv]|conninfo|encoding|copyright|"
     r"errverbose|h|help|\?|dl|set|pset|x|timing|a|t)(?:(?<=\w)[Sx+]{0,3})(?: +[^`\\|;:\n]*)?"
 )
+_SETTINGS: Final = re.compile(r"\\dconfig[Sx+]{0,3}(?: +(?P<pattern>.*))?")
 _COCKROACH: Final = re.compile(r"\\(?:d|dt|du|dd|df|l|h|\?|set|show)(?: +[\w.]+)?")
 _SETS: Final = re.compile(r"\\(?:set|pset|encoding|conninfo)\s+\S")
 
@@ -48,6 +50,8 @@ def client_command(text: str, client: str) -> bool:
 def _check_backslash_command(text: str, client: str) -> None:
     if re.match(r"\\watch\b", text):
         raise Endless(text[:40], "it repeats for ever")
+    if settings := _SETTINGS.fullmatch(text):
+        check_setting_pattern(settings["pattern"] or "*")
     known = _PSQL if client == "postgres" else _COCKROACH
     if not known.fullmatch(text) or _SETS.match(text):
         raise Unclear(text[:40], "not a command of this client that is known to read")

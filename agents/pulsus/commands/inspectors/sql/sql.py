@@ -15,6 +15,7 @@ from typing import Final
 from pulsus.commands.content_inspector import Opinion, Unclear
 from pulsus.commands.cost.quantities import number
 from pulsus.commands.inspectors.sql.client_commands import client_command
+from pulsus.commands.inspectors.sql.printed_settings import check_settings
 from pulsus.commands.inspectors.sql.row_series import MOST_ROWS
 from pulsus.commands.inspectors.sql.row_series import find_endless_rows as check_series
 from pulsus.commands.inspectors.sql.show_and_explain import OTHER, reads_otherwise
@@ -73,6 +74,7 @@ def _prepare_text(text: str, dialect: str) -> str:
 
 def _judge_statement(statement: Statement, dialect: str, endless: list[Endless]) -> None:
     first = statement.first or statement.tokens[0].text
+    check_settings(statement.tokens, dialect)
     if first in _QUERIES or (first == "from" and dialect == "duckdb"):
         _judge_query(statement, dialect, endless)
         return
