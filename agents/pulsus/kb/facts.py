@@ -1,6 +1,7 @@
 """Facts about a cluster, each with its source, its time and the time for which it holds. Pure.
 
-A fact that is older than its time to live is never used (tool calling chapter, §32.1.2).
+A fact is fresh (`is_fresh`), expired or in the future. One that is older than its time to live is
+never used (tool calling chapter, §32.1.2).
 """
 
 from __future__ import annotations
