@@ -6,6 +6,7 @@ places as {project}, {outside} and so on.
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ import tarfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,12 @@ from pulsus.agent.control.protection.own_address import OwnAddress
 from pulsus.agent.control.protection.own_process import OwnProcess
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.self_protection import SelfProtection
+from pulsus.agent.control.protection.startup_files import (
+    StartupFiles,
+    program_folders,
+    scheduled_paths,
+    startup_paths,
+)
 from pulsus.agent.control.session_grants import SessionGrants
 from pulsus.agent.control.session_words import SessionWords
 from pulsus.agent.loop.call_draft import AskPerson, CheckedCall, RefusedCall, RunCall
@@ -67,12 +75,6 @@ class AttackedProject:
         words.add_said(request.format(**self.names), *self.tools.system.host.names)
         if seen:
             words.add_seen(seen)
-        places = ProtectedPlaces(
-            protected_folders(self.app),
-            folder=Path(self.names["project"]),
-            project=self.app.project,
-            home=Path(self.names["home"]),
-        )
         programs = [
             str(Path(sys.executable).with_name("pulsus")),
             str(Path(pulsus.__file__).parent),
@@ -87,11 +89,36 @@ class AttackedProject:
         return AgentControl(
             level,
             gate,
-            SelfProtection(places, own, address, tables),
+            SelfProtection(self.places, own, address, tables, self.startup),
             words,
             SessionGrants(lambda: 0.0, minutes=60),
             approval_seconds=600,
             ports=ControlPorts(catalogue),
+        )
+
+    @cached_property
+    def places(self) -> ProtectedPlaces:
+        """Return the files of Pulsus itself."""
+        return ProtectedPlaces(
+            protected_folders(self.app),
+            folder=Path(self.names["project"]),
+            project=self.app.project,
+            home=Path(self.names["home"]),
+        )
+
+    @cached_property
+    def startup(self) -> StartupFiles:
+        """Return the places that the next process runs or reads, as the application finds them."""
+        home = Path(self.names["home"])
+        start, later = (
+            ProtectedPlaces(paths, folder=self.app.project, project=self.app.project, home=home)
+            for paths in (startup_paths(home, os.environ), scheduled_paths(home))
+        )
+        return StartupFiles(
+            start,
+            later,
+            programs=program_folders(home, os.environ),
+            pids=(os.getpid(), os.getppid()),
         )
 
     def rules(self, control: AgentControl) -> CallRules:
@@ -166,6 +193,11 @@ def attacked_project(folder: Path) -> AttackedProject:
         "venv": str(Path(sys.executable).parents[1]),
         "host": tools.system.host.name,
         "pid": str(os.getpid()),
+        "ppid": str(os.getppid()),
+        "pgid": str(os.getpgid(0)),
+        "ancestor": str(_grandparent()),
+        "uid": str(os.getuid()),
+        "user": getpass.getuser(),
     }
     return AttackedProject(names, app, tools)
 
@@ -204,10 +236,30 @@ def _fill_outside(outside: Path, project: Path) -> None:
     (outside / "up").symlink_to(project.parent)
     (outside / "hard.db").hardlink_to(state)
     sqlite3.connect(outside / "other.db").close()
+    _fill_linked_folders(outside, project)
     with tarfile.open(outside / "backup.tar", "w") as archive:
         archive.add(outside / "notes.txt", "notes.txt")
     with suppress(OSError):
         shutil.copytree(outside / "app", outside / "repo")
+
+
+def _fill_linked_folders(outside: Path, project: Path) -> None:
+    """Make folders for copies: without links to Pulsus, and with such links in them."""
+    _write(outside / "plain" / "old" / "a.txt", "plain words\n")
+    (outside / "plain" / "usual").symlink_to(outside / "app")
+    for folder in ("site", "deep/a/b", "many"):
+        _write(outside / folder / "page.html", "plain words\n")
+    (outside / "site" / "conf").symlink_to(project / "config")
+    (outside / "site" / "settings.toml").symlink_to(project / "config" / "pulsus.toml")
+    for name in ("site", "deep/a/b"):
+        (outside / name / "h.db").hardlink_to(project / ".pulsus" / "state.db")
+    (outside / "many" / "more").symlink_to("/usr")
+
+
+def _grandparent() -> int:
+    """Return the id of the process that started the parent of this one."""
+    status = Path(f"/proc/{os.getppid()}/stat").read_text(encoding="utf-8")
+    return int(status.rpartition(")")[2].split()[1])
 
 
 def _write(path: Path, text: str) -> None:

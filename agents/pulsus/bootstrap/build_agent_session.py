@@ -27,6 +27,12 @@ from pulsus.agent.control.protection.own_address import OwnAddress, names_of_hos
 from pulsus.agent.control.protection.own_process import OwnProcess
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.self_protection import SelfProtection
+from pulsus.agent.control.protection.startup_files import (
+    StartupFiles,
+    program_folders,
+    scheduled_paths,
+    startup_paths,
+)
 from pulsus.agent.control.session_grants import GrantChange, SessionGrant, SessionGrants
 from pulsus.agent.control.session_words import SessionWords
 from pulsus.agent.first_call import likely_call, names_host, path_call
@@ -315,7 +321,22 @@ def _self_protection(app: App, own_ports: Sequence[int]) -> SelfProtection:
         named = Path("/etc/hosts").read_text(encoding="utf-8", errors="replace")
         names += names_of_hosts_file(named, own_addresses())
     address = OwnAddress(tables, hosts=names, ports=ports, services=_service_names(ports))
-    return SelfProtection(places, own, address, tables)
+    startup = _startup_files(app.project, home)
+    return SelfProtection(places, own, address, tables, startup)
+
+
+def _startup_files(project: Path, home: Path | None) -> StartupFiles:
+    """Return the places that the next process of Pulsus, or a program of it, runs or reads."""
+    start, later = (
+        ProtectedPlaces(paths, folder=Path.cwd(), project=project, home=home)
+        for paths in (startup_paths(home, os.environ), scheduled_paths(home))
+    )
+    return StartupFiles(
+        start,
+        later,
+        programs=program_folders(home, os.environ),
+        pids=(os.getpid(), os.getppid()),
+    )
 
 
 def _service_names(ports: Sequence[int]) -> Mapping[str, int]:

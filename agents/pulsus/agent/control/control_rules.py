@@ -118,7 +118,8 @@ class AgentControl:
     def _refuse_own(self, draft: CallDraft) -> ToolResponse | None:
         """Return the refusal of a call on Pulsus itself, or None."""
         paths = [*draft.needs.paths, *paths_in_arguments(draft)]
-        refusal = self._protection.refuse_paths(dict.fromkeys(paths), draft.kind)
+        content = str(draft.needs.written.get("content", ""))
+        refusal = self._protection.refuse_paths(dict.fromkeys(paths), draft.kind, content)
         spec = self._requests.spec(draft)
         if refusal is None and spec is not None:
             refusal = self._protection.refuse_connection(connecting_arguments(draft, spec))

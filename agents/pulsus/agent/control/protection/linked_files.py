@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -18,6 +19,11 @@ from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_patter
 _WILD: Final = re.compile(r"[*?\[]")
 _MOST_NAMES: Final = 20_000
 """Names that are looked at for one word. It takes about 30 ms."""
+_MOST_OWN_NAMES: Final = 1_000_000
+"""Names in one folder of Pulsus that are looked at."""
+_FRESH_SECONDS: Final = 30.0
+"""The own files are looked at again after so long. 10,000 of them take about 50 ms. A link to one
+of them that a call would make is refused, so a new one comes from outside."""
 _DEEPEST_LINK: Final = 40
 """Links that the kernel follows for one path."""
 
@@ -31,8 +37,11 @@ class TooManyNames(Exception):
 class LinkedFiles:
     """Knows the files and folders of `places` by their identity: device and number."""
 
-    def __init__(self, places: Sequence[str]) -> None:
-        self._places = tuple(places)
+    def __init__(self, places: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
+        self._places, self._clock = tuple(places), clock
+        self._files: frozenset[_FileId] = frozenset()
+        self._numbers: frozenset[int] = frozenset()
+        self._fresh_until = float("-inf")
         found = (_status_of(place) for place in places)
         self._ids = frozenset(_id_of(status) for status in found if status is not None)
 
@@ -53,17 +62,55 @@ class LinkedFiles:
         status = _status_of(path)
         if status is None or not stat.S_ISREG(status.st_mode) or status.st_nlink < 2:
             return False
-        return any(_id_of(status) == other for other in self._linked_ids(status))
+        self._refresh()
+        return _id_of(status) in self._files
 
-    def _linked_ids(self, wanted: os.stat_result) -> Iterator[_FileId]:
-        """Yield the identities of the files in the places that have the number of `wanted`."""
-        for place in self._places:
-            for folder, _, names in os.walk(place):
-                for name in names:
+    def has_hard_link_below(self, folder: str) -> bool:
+        """Return True if a file below `folder` is a file of the places under another name.
+
+        Links are not followed. Raises TooManyNames, but not if no file of the places has a second
+        name.
+        """
+        self._refresh()
+        left, waiting = [_MOST_NAMES], [real_path(folder)] if self._numbers else []
+        while waiting:
+            for entry in _entries_of(waiting.pop(), left):
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                # The number costs no look at the file. Other file systems use it again.
+                elif entry.inode() in self._numbers and not entry.is_symlink():
+                    status = _status_of(entry.path)
+                    if status is not None and _id_of(status) in self._files:
+                        return True
+        return False
+
+    def _refresh(self) -> None:
+        """Look at the files of the places again, if that was too long ago."""
+        now = self._clock()
+        if now < self._fresh_until:
+            return
+        files, numbers = set[_FileId](), set[int]()
+        for status in self._statuses():
+            files.add(_id_of(status))
+            if status.st_nlink > 1:
+                numbers.add(status.st_ino)
+        self._files, self._numbers = frozenset(files), frozenset(numbers)
+        self._fresh_until = self._clock() + _FRESH_SECONDS
+
+    def _statuses(self) -> Iterator[os.stat_result]:
+        """Yield the facts of every regular file in the places."""
+        for place in dict.fromkeys(map(real_path, self._places)):
+            waiting = [place]
+            status = _status_of(place)
+            if status is not None and stat.S_ISREG(status.st_mode):
+                yield status
+            while waiting:
+                for entry in _entries_of(waiting.pop(), [_MOST_OWN_NAMES]):
                     with suppress(OSError):
-                        status = os.lstat(f"{folder}/{name}")
-                        if status.st_ino == wanted.st_ino:
-                            yield _id_of(status)
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(entry.path)
+                        elif entry.is_file(follow_symlinks=False):
+                            yield entry.stat(follow_symlinks=False)
 
 
 def linked_names(pattern: str) -> Iterator[str]:

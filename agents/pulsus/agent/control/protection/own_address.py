@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
@@ -39,8 +40,33 @@ _LOOPBACK_NAME: Final = re.compile(
 )
 """Names that hosts files of distributions give to the loopback address."""
 
+_LOCAL_DOMAIN: Final = re.compile(
+    r"\.(?:local|lan|localdomain|home|internal|intranet|home\.arpa|fritz\.box)$"
+)
+"""Domains in which a network gives names to the machines in it."""
+_LOOPBACK_DOMAIN: Final = re.compile(
+    r"(?:.+\.)?(?:localtest\.me|lvh\.me|vcap\.me|lacolhost\.com|localho\.st|local\.gd|fuf\.me"
+    r"|smackaho\.st|127-0-0-1\.org\.uk|loopback\.(?:jp|host)|yoogle\.com|domaincontrol\.xyz)"
+)
+"""Public domains whose every name is the loopback address."""
+_FOUR_NUMBERS: Final = re.compile(r"(?:^|[.-])(\d{1,3}(?:[.-]\d{1,3}){3})(?=[.-]|$)")
+_EIGHT_DIGITS: Final = re.compile(r"(?:^|[.-])([0-9a-f]{8})(?=[.-]|$)")
+_FORWARDING: Final = re.compile(r"-[A-Za-z0-9]*[LRDW]|port-forward$|expose$")
+_FORWARDERS: Final = frozenset(
+    {
+        *("iptables", "ip6tables", "iptables-nft", "ip6tables-nft", "iptables-legacy", "nft"),
+        *("ebtables", "firewall-cmd", "ufw", "pfctl", "ipvsadm", "chisel", "ngrok", "cloudflared"),
+        *("tailscale", "frpc", "bore", "lt", "autossh", "rinetd", "redir", "socat", "haproxy"),
+        *("tcpkill", "upnpc", "natpmpc", "ssh", "kubectl", "oc", "sshuttle", "gost", "rathole"),
+    }
+)
+"""Programs that send the connections of others on, or cut them, by a port of this machine."""
+
 _Endpoint = tuple[str, range]
 _NO_PORT: Final = range(0)
+_TRANSLATED: Final = 0x64FF9B << 64
+"""The network `64:ff9b::/96` without its last 32 bits."""
+_IPAddress = IPv4Address | IPv6Address
 
 
 class OwnAddress:
@@ -82,6 +108,8 @@ class OwnAddress:
             hosts, ports = self._endpoints(_command_tokens(texts), ranges=ranges)
             if hosts and ports:
                 return f"{hosts[0]}:{ports[0]}"
+            if ports and self._sends_on(call, writes=not verdict.allow):
+                return f"{LOCAL}:{ports[0]}"
             if ports and self._connects_here(call):
                 return f"{LOCAL}:{ports[0]}"
         return ""
@@ -107,10 +135,13 @@ class OwnAddress:
         name = normalize_host(host.removeprefix("[").partition("%")[0])
         if is_this_machine(name) or name in self._hosts or _LOOPBACK_NAME.fullmatch(name):
             return True
+        if _LOCAL_DOMAIN.sub("", name) in self._hosts or _LOOPBACK_DOMAIN.fullmatch(name):
+            return True
         found = parse_address(_usual_address(name) or name)
-        if found is None:
-            return False
-        return found.is_loopback or found.is_unspecified or found in self._addresses
+        return any(
+            each.is_loopback or each.is_unspecified or each in self._addresses
+            for each in (_carried_addresses(found) if found else _named_addresses(name))
+        )
 
     def _endpoints(
         self, tokens: Iterable[str], *, ranges: bool = False
@@ -126,6 +157,15 @@ class OwnAddress:
                 if host.casefold() in self._services:
                     ports.append(self._services[host.casefold()])
         return hosts, ports
+
+    def _sends_on(self, call: Sequence[Word], *, writes: bool) -> bool:
+        """Return True if a changing call forwards or cuts the connections to a port."""
+        name = program_name(call).casefold()
+        if name in {"ssh", "kubectl", "oc"}:
+            return writes and any(_FORWARDING.match(word.text) for word in call[1:])
+        if name == "ss":
+            return any(word.text in {"-K", "--kill"} for word in call[1:])
+        return writes and name in _FORWARDERS
 
     def _connects_here(self, call: Sequence[Word]) -> bool:
         """Return True if an own port is the value of an option, and no word names a host, so that
@@ -185,6 +225,32 @@ def _spellings(text: str) -> Iterator[str]:
     """Yield a text as a client of URLs may read it: without line ends, and with `%31` as `1`."""
     yield text
     yield unquote(re.sub(r"[\t\r\n]", "", text))
+
+
+def _carried_addresses(address: _IPAddress) -> Iterator[_IPAddress]:
+    """Yield an address, and the IPv4 address that it carries in one of the known ways."""
+    yield address
+    if not isinstance(address, IPv6Address):
+        return
+    if address.ipv4_mapped or address.sixtofour:
+        yield from filter(None, (address.ipv4_mapped, address.sixtofour))
+    high, low = divmod(int(address), 1 << 32)
+    # `::127.0.0.1` of old, `::ffff:0:127.0.0.1`, and the addresses of translators.
+    if high in {0, 0xFFFF << 32, _TRANSLATED} and low > 1:
+        yield IPv4Address(low)
+
+
+def _named_addresses(name: str) -> Iterator[_IPAddress]:
+    """Yield the addresses that a name has in it: `127.0.0.1.nip.io`, `app-7f000001.nip.io`.
+
+    Name servers of several public domains answer such a name with that address.
+    """
+    for found in _FOUR_NUMBERS.finditer(name):
+        address = parse_address(found[1].replace("-", "."))
+        if address is not None:
+            yield address
+    for found in _EIGHT_DIGITS.finditer(name):
+        yield IPv4Address(int(found[1], 16))
 
 
 def _usual_address(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Find commands that start or stop Pulsus.
+"""Find commands that start or stop Pulsus, or that type at its terminal.
 
 Effect: only through `resolve`, which follows the links of a program's path, and `locate`, which
 looks for a program's name in the folders of PATH.
@@ -6,26 +6,33 @@ looks for a program's name in the folders of PATH.
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
+from pulsus.agent.control.protection.process_signals import (
+    BY_NUMBER,
+    SIGNAL_PROGRAMS,
+    OwnNames,
+    find_ended,
+)
 from pulsus.agent.control.protection.real_paths import programs_on_path, real_path
+from pulsus.agent.control.protection.terminal_programs import find_opened_machine, find_typing
 from pulsus.commands.risk.risk_level import list_inner_calls
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
 from pulsus.commands.shell.script_parser import Script
 from pulsus.commands.shell.words import Word
-from pulsus.commands.shell.wrappers import layers, program_name
+from pulsus.commands.shell.wrappers import layers, program_name, unwrap, wrappers
 from pulsus.commands.verdict import CommandVerdict
+from pulsus.infra.process_family import ProcessFamily, read_family
 
 _NAMES: Final = frozenset({"pulsus", "pulsus-workbench", "pulsus_workbench"})
 """The command, and the package that holds it."""
 _ENDINGS: Final = re.compile(
     r"\.(?:service|socket|timer|target|exe|pyz|py)$|@[\w.-]*$|[=<>!~\[].*$"
 )
-_KILLS: Final = re.compile(r"--kill|-[a-zA-Z]*k")
+_FRESH_SECONDS: Final = 1.0
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
 TOKENS: Final = re.compile(r"[\s'\"=,;()<>|&`{}\\]+")
 
@@ -33,8 +40,8 @@ TOKENS: Final = re.compile(r"[\s'\"=,;()<>|&`{}\\]+")
 class OwnProcess:
     """The program of Pulsus, and the ports that `pulsus serve` listens on.
 
-    `programs` are paths of its command and package, as their links lead. `processes` are the ids
-    and command lines of Pulsus, by default this process and the one that started it.
+    `programs` are paths of its command and package, as their links lead. `read_processes` says
+    which processes Pulsus lives in, as they are now.
     """
 
     def __init__(
@@ -42,13 +49,16 @@ class OwnProcess:
         programs: Sequence[str] = (),
         *,
         ports: Sequence[int] = (),
-        processes: Mapping[int, str] | None = None,
+        read_processes: Callable[[], ProcessFamily] = read_family,
         resolve: Callable[[str], str] = real_path,
         locate: Callable[[str], Iterable[str]] = programs_on_path,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._programs = frozenset(map(resolve, programs))
-        self._ports = frozenset(ports)
-        self._processes = _this_process() if processes is None else processes
+        self._own = OwnNames(_NAMES | self._programs, frozenset(ports))
+        self._read_processes, self._clock = read_processes, clock
+        self._known: ProcessFamily | None = None
+        self._fresh_until = float("-inf")
         self._resolve, self._locate = resolve, locate
 
     def find_start(self, script: Script, verdict: CommandVerdict, *, writes: bool) -> str:
@@ -64,6 +74,8 @@ class OwnProcess:
             for call in calls_of(script, verdict):
                 if call and (ended := self._ended_process(call)):
                     return ended
+            if fed := self._piped_processes(script):
+                return fed
             for stage in script.stages:
                 for word in stage.words:
                     if any(map(is_own_name, TOKENS.split(word.text))):
@@ -79,28 +91,43 @@ class OwnProcess:
         return _PYTHON.fullmatch(name) is not None and self._runs_own_module(call[1:])
 
     def _ended_process(self, call: Sequence[Word]) -> str:
-        """Return the word of a call that ends a process of Pulsus, or an empty text."""
-        name = program_name(call).casefold()
-        texts = [word.text for word in call[1:]]
-        if name in {"kill", "tgkill"}:
-            own = {str(one) for pid in self._processes for one in (pid, -pid)}
-            # The first word may be a signal. `-1` behind it stands for every process.
-            texts = texts[1:] if len(texts) > 1 and texts[0][:1] == "-" else texts
-            return next((text for text in texts if text in own or text in {"-1", "0"}), "")
-        if name == "fuser":
-            ends = any(_KILLS.match(text) for text in texts)
-            ports = (text for text in texts if text.partition("/")[0] in map(str, self._ports))
-            return next(ports, "") if ends else ""
-        if name not in {"pkill", "killall", "killall5", "skill"}:
-            return ""
-        names = [*_NAMES, *self._programs, *self._processes.values()]
-        return next((text for text in texts if text[:1] != "-" and _fits(text, names)), "")
+        """Return the word that ends or enters an own process, types at its terminal, or opens it
+        to a container."""
+        typed = find_typing(call) or find_opened_machine(call)
+        if typed or program_name(call).casefold() not in SIGNAL_PROGRAMS:
+            return typed
+        return find_ended(call, self._family(), self._own)
+
+    def _family(self) -> ProcessFamily:
+        """Return the processes of Pulsus, at most a second old: one command asks several times."""
+        now = self._clock()
+        if self._known is None or now >= self._fresh_until:
+            self._known, self._fresh_until = self._read_processes(), now + _FRESH_SECONDS
+        return self._known
+
+    def _piped_processes(self, script: Script) -> str:
+        """Return the program that ends processes whose numbers another one gives, unless that one
+        chooses them by names that are not those of Pulsus."""
+        for at, stage in enumerate(script.stages):
+            inner = unwrap(stage.words)
+            name = program_name(inner).casefold()
+            if name == "kill" and any(word.wild for word in inner):
+                return name
+            if not {"xargs", "parallel"} & {*wrappers(stage.words)} or name not in BY_NUMBER:
+                continue
+            source = script.stages[at - 1].words if stage.fed and at else ()
+            if program_name(source) not in {"pgrep", "pidof"}:
+                return name
+            if found := find_ended(source, self._family(), self._own):
+                return found
+        return ""
 
     def _is_own_program(self, program: str) -> bool:
         paths = (program,) if "/" in program else self._locate(program)
-        return any(map(self._is_own_path, paths))
+        return any(map(self.is_own_path, paths))
 
-    def _is_own_path(self, path: str) -> bool:
+    def is_own_path(self, path: str) -> bool:
+        """Return True if a path leads to the program or the package of Pulsus."""
         real = self._resolve(path)
         return any(real == own or real.startswith(f"{own}/") for own in self._programs)
 
@@ -110,24 +137,9 @@ class OwnProcess:
             names = re.split(r"[^\w-]+", word.text.removeprefix("-m"))
             if _NAMES & {name.casefold() for name in names}:
                 return True
-            if "/" in word.text and self._is_own_path(word.text):
+            if "/" in word.text and self.is_own_path(word.text):
                 return True
         return False
-
-
-def _this_process() -> Mapping[int, str]:
-    """Return this process and the one that started it. The latter's command line is not known."""
-    return {os.getpid(): " ".join(sys.orig_argv), os.getppid(): ""}
-
-
-def _fits(pattern: str, names: Iterable[str]) -> bool:
-    """Return True if the pattern of a process fits one of `names`. Patterns that Python reads in
-    another way count as fitting."""
-    try:
-        expression = re.compile(pattern, re.IGNORECASE)
-    except re.error:
-        return True
-    return any(expression.search(name) for name in names)
 
 
 def calls_of(script: Script, verdict: CommandVerdict) -> Iterator[Sequence[Word]]:

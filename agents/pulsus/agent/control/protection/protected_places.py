@@ -57,6 +57,8 @@ class ProtectedPlaces:
         self._named = tuple(dict.fromkeys(_parts_of(path) for path in every))
         self._mounts = MountTable(tuple(dict.fromkeys(every)), read_mounts)
         self._mounted: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {}
+        self._whole: frozenset[tuple[str, ...]] = frozenset()
+        self._around: frozenset[tuple[str, ...]] = frozenset()
         self._linked = LinkedFiles(tuple(dict.fromkeys(every)))
         trees = [_work_tree(path) for path in (self.project, resolve(self.project))]
         self._tree = tuple(dict.fromkeys(map(_parts_of, trees)))
@@ -66,7 +68,10 @@ class ProtectedPlaces:
         """Return the parts of every path at which a protected place is, also by a second mount."""
         names = self._mounts.names()
         if names not in self._mounted:
-            self._mounted = {names: (*self._named, *map(_parts_of, names))}
+            every = (*self._named, *map(_parts_of, names))
+            self._mounted = {names: every}
+            self._whole = frozenset(every)
+            self._around = frozenset(one[:length] for one in every for length in range(len(one)))
         return self._mounted[names]
 
     def find(
@@ -85,9 +90,15 @@ class ProtectedPlaces:
         """
         found: Relation | None = None
         places = self._places
-        for parts in dict.fromkeys(self._spellings(path, folders, wild=wild, filled=filled)):
+        for parts in dict.fromkeys(self.spellings(path, folders, wild=wild, filled=filled)):
             if _is_open_file(parts):
                 return "inside"
+            if not (wild or filled):
+                relation = self._relate_plainly(parts)
+                if relation == "inside":
+                    return relation
+                found = relation or found
+                continue
             for place in places:
                 relation = _relate(parts, place, wild=wild or filled, filled=filled)
                 if relation == "inside":
@@ -95,15 +106,21 @@ class ProtectedPlaces:
                 found = relation or found
         return found
 
+    def _relate_plainly(self, parts: tuple[str, ...]) -> Relation | None:
+        """Return how a path without patterns lies to the places; hundreds cost no more than one."""
+        if any(parts[:length] in self._whole for length in range(1, len(parts) + 1)):
+            return "inside"
+        return "above" if parts in self._around else None
+
     def is_in_project(self, path: str, folders: Sequence[str] = ()) -> bool:
         """Return True if the folder `path` is in the work tree of the project, or around it."""
-        for parts in self._spellings(path, folders, wild=False, filled=False):
+        for parts in self.spellings(path, folders, wild=False, filled=False):
             for tree in self._tree:
                 if _relate(parts, tree, wild=False, filled=False):
                     return True
         return False
 
-    def _spellings(
+    def spellings(
         self, path: str, folders: Sequence[str], *, wild: bool, filled: bool
     ) -> Iterator[tuple[str, ...]]:
         """Yield the parts of the path as it is written, and as its links lead."""
@@ -142,6 +159,14 @@ class ProtectedPlaces:
                 if any(_relate(parts, place, wild=False, filled=False) for place in self._places):
                     return True
         return False
+
+    def has_hard_links_inside(self, path: str, folders: Sequence[str] = ()) -> bool:
+        """Return True if a file below the folder `path` is a protected one under another name.
+
+        Raises TooManyNames.
+        """
+        every = dict.fromkeys(self._absolute_paths(_without_scheme(path), folders))
+        return any(map(self._linked.has_hard_link_below, every))
 
     def _absolute_paths(self, path: str, folders: Sequence[str]) -> Iterator[str]:
         base = self.folder

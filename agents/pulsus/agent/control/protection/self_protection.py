@@ -11,16 +11,33 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Final
 
+from pulsus.agent.control.protection.destination_links import (
+    TAKES_AWAY,
+    changes_below,
+    copied_names,
+    searched_folders,
+    written_texts,
+)
 from pulsus.agent.control.protection.inner_code import inner_scripts, require_known_code
 from pulsus.agent.control.protection.linked_files import TooManyNames
 from pulsus.agent.control.protection.own_address import OwnAddress
-from pulsus.agent.control.protection.own_process import OwnProcess, is_own_name
+from pulsus.agent.control.protection.own_process import (
+    TOKENS,
+    OwnProcess,
+    calls_of,
+    is_own_name,
+)
 from pulsus.agent.control.protection.path_candidates import (
     SEPARATORS,
     path_candidates,
     paths_in_code,
 )
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces, Relation
+from pulsus.agent.control.protection.startup_files import (
+    StartupFiles,
+    find_installed,
+    find_planned,
+)
 from pulsus.agent.control.protection.unnamed_files import (
     FIND_PATTERNS,
     find_expression,
@@ -46,6 +63,8 @@ from pulsus.gates.tool_response import ToolResponse, tool_blocked
 
 _DEEPEST: Final = 4
 _OWN_ADDRESS: Final = "this is the address of Pulsus itself"
+_STARTUP: Final = "the next process of Pulsus runs or reads it"
+_PLANS_PULSUS: Final = "it would start Pulsus later"
 _OWN_PATTERNS: Final = frozenset(
     {"rsync", "tar", "bsdtar", "gtar", "zip", "7z", "cpio", "scp", "duckdb", "find", "fd", "git"}
 )
@@ -64,21 +83,41 @@ class SelfProtection:
     """Refuses calls on what belongs to Pulsus. `tables` are those that judge commands."""
 
     def __init__(
-        self, places: ProtectedPlaces, own: OwnProcess, address: OwnAddress, tables: Tables
+        self,
+        places: ProtectedPlaces,
+        own: OwnProcess,
+        address: OwnAddress,
+        tables: Tables,
+        startup: StartupFiles | None = None,
     ) -> None:
         self._places, self._own, self._address = places, own, address
-        self._tables = tables
+        self._tables, self._startup = tables, startup
 
-    def refuse_paths(self, paths: Iterable[str], kind: CallKind) -> ToolResponse | None:
+    def refuse_paths(
+        self, paths: Iterable[str], kind: CallKind, content: str = ""
+    ) -> ToolResponse | None:
         """Return the refusal of a call that opens one of `paths`, or None.
 
-        A read of a folder around them passes: the tools leave the protected places out.
+        A read of a folder around them passes: the tools leave the protected places out. `content`
+        is what a write would set.
         """
         for path in paths:
             relation = self._places.find(path)
             if relation == "inside" or (relation == "above" and kind == "write"):
                 return self._refuse_file(_Blocked(path, "it belongs to Pulsus itself"), kind)
+            if kind == "write" and self._startup is not None:
+                if self._startup.find(path) == "inside":
+                    return self._refuse_file(_Blocked(path, _STARTUP), kind)
+                named = path.rpartition("/")[2], *TOKENS.split(content)
+                if self._startup.is_scheduled(path) and any(map(self._is_own, named)):
+                    return self._refuse_file(_Blocked(path, _PLANS_PULSUS), kind)
         return None
+
+    def _is_own(self, token: str) -> bool:
+        """Return True if a word of a file names Pulsus: its program or a file of it."""
+        if is_own_name(token) or self._own.is_own_path(token):
+            return True
+        return "/" in token and self._places.find(token) == "inside"
 
     def refuse_names(self, names: Iterable[str]) -> ToolResponse | None:
         """Return the refusal of a write on a service or container that runs Pulsus, or None."""
@@ -111,6 +150,8 @@ class SelfProtection:
             return _refuse_process(reached, _OWN_ADDRESS)
         try:
             blocked = self._find_in_script(script, kind == "write", 0)
+            if blocked is None and kind == "write" and self._startup is not None:
+                blocked = self._find_startup(script, verdict, self._startup)
         except TooManyNames as error:
             blocked = _Blocked(str(error), "a link among them may lead to Pulsus itself")
         except Unreadable as error:
@@ -154,6 +195,8 @@ class SelfProtection:
         )
         for use in find_uses(script, self._tables):
             blocked = self._find_in_use(use, writes, written)
+            if blocked is None and writes:
+                blocked = self._find_in_destination(use)
             if blocked is not None:
                 return blocked
         for stage in script.stages:
@@ -163,6 +206,28 @@ class SelfProtection:
                 blocked = self._find_in_script(parse_command(text), writes, depth + 1)
                 if blocked is not None:
                     return blocked
+        return None
+
+    def _find_startup(
+        self, script: Script, verdict: CommandVerdict, startup: StartupFiles
+    ) -> _Blocked | None:
+        """Return the word of a command that writes what runs later. Raises Unreadable."""
+        for call in calls_of(script, verdict):
+            if not call:
+                continue
+            if installed := find_installed(call, startup):
+                return _Blocked(installed, "it changes what the next process of Pulsus runs")
+            if planned := find_planned(call):
+                rule = "the commands that it plans are not known here"
+                raise Unreadable(planned, rule, "write the job with pulsus_file_edit")
+        for use in find_uses(script, self._tables):
+            for text, wild in written_texts(use):
+                if startup.is_scheduled(text, use.folders) and use.program not in TAKES_AWAY:
+                    rule = "what it would plan for later is not known here"
+                    raise Unreadable(text, rule, "write the file with pulsus_file_edit")
+                relation = startup.find(text, use.folders, wild=wild)
+                if relation == "inside" or (relation == "above" and changes_below(use)):
+                    return _Blocked(text, _STARTUP)
         return None
 
     def _scripts_sent_here(self, stage: Stage) -> Iterator[str]:
@@ -217,6 +282,17 @@ class SelfProtection:
         if use.program and self._acts_on_folder(use, whole_paths, writes):
             rule = "it would change" if writes else "it would show"
             return _Blocked(program_name(use.words), f"{rule} files of Pulsus in its folder")
+        return None
+
+    def _find_in_destination(self, use: FileUse) -> _Blocked | None:
+        """Return the folder of a writing call that leads to a protected place by a link in it."""
+        for text, wild in copied_names(use) or ():
+            if self._places.find(text, use.folders, wild=wild) == "inside":
+                return _Blocked(text, "it leads to a file of Pulsus itself")
+        for text, follows in searched_folders(use):
+            found = self._places.has_hard_links_inside(text, use.folders)
+            if found or (follows and self._has_links(text, use)):
+                return _Blocked(text, "a link below it leads to Pulsus itself")
         return None
 
     def _is_blocked(self, relation: Relation, use: FileUse, writes: bool, *, whole: bool) -> bool:

@@ -14,6 +14,7 @@ from pulsus.agent.control.protection.self_protection import SelfProtection
 from pulsus.agent.tools.all_tools import own_environment
 from pulsus.commands import classify
 from pulsus.commands.program_tables.loader import Tables
+from pulsus.infra.process_family import ProcessFamily
 from tests.control_rules import code_of
 
 PROJECT = Path("/srv/app")
@@ -23,6 +24,15 @@ PLACES = (
     PROJECT / "pyproject.toml",
     Path("/home/ops/.local/state/pulsus"),
     Path(PACKAGE),
+)
+FAMILY = ProcessFamily(
+    frozenset({4711, 4700, 4720, 1}),
+    groups=frozenset({4699}),
+    names=frozenset({"python", "bash"}),
+    lines=("/opt/venv/bin/python /opt/venv/bin/pulsus agent x", "-bash"),
+    users=frozenset({"ops", "1000"}),
+    files=frozenset({"/srv/app", "/dev/pts/3"}),
+    units=frozenset({"user.slice", "user-1000.slice", "session-7.scope"}),
 )
 LINKS = {
     "/tmp/link": "/srv/app/.pulsus",
@@ -51,7 +61,7 @@ def protection(*, ports=(8765,)) -> SelfProtection:
     own = OwnProcess(
         ["/opt/venv/bin/pulsus", PACKAGE],
         ports=ports,
-        processes={4711: "/opt/venv/bin/python /opt/venv/bin/pulsus agent x", 4700: ""},
+        read_processes=lambda: FAMILY,
         resolve=resolve,
         locate=locate,
     )

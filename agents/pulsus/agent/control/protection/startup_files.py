@@ -1,0 +1,252 @@
+"""Files that the next process of Pulsus, or of a program that it starts, runs or reads first.
+
+Nothing that the agent does may write there: what is written runs later, past every gate. Reads
+pass. Effect: only through `ProtectedPlaces`, which follows links.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import site
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from pulsus.agent.control.protection.protected_places import ProtectedPlaces, Relation
+from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
+from pulsus.commands.shell.words import Word
+from pulsus.commands.shell.wrappers import program_name
+
+_STARTED: Final = (
+    *("pulsus", "python", "python3", "pip", "uv", "ruff", "mypy", "dmypy", "bwrap", "git", "ssh"),
+    *("ssh-keygen", "gpg", "sh", "bash", "env", "sudo", "systemctl", "journalctl", "loginctl"),
+    *("docker", "podman", "kubectl", "ps", "ss", "ip", "df", "lsblk", "cat", "ls", "grep", "curl"),
+    *("pvesh", "timeout", "xargs", "find", "du", "id", "hostname", "uname", "nice", "setsid"),
+)
+"""Programs that Pulsus or its checks start by their name."""
+_VERSIONS: Final = tuple(
+    f"{name}{sys.version_info[0]}.{sys.version_info[1]}" for name in ("python", "pip")
+)
+_STARTED_NAMES: Final = frozenset({*_STARTED, *_VERSIONS})
+_HOME: Final = (
+    *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile"),
+    *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc"),
+    *(".tcshrc", ".login", ".inputrc", ".xprofile", ".xsessionrc", ".pam_environment", ".ssh"),
+    *(".gitconfig", ".config/git", ".config/fish", ".config/environment.d", ".config/autostart"),
+    *(".config/pip", ".config/uv", ".config/mypy", ".config/ruff", ".config/containers"),
+    *(".pip", ".pydistutils.cfg", ".pythonrc", ".pythonrc.py", ".pythonstartup", ".local/lib"),
+    *(".curlrc", ".wgetrc", ".netrc", ".psqlrc", ".sqliterc", ".my.cnf", ".gdbinit", ".lessfilter"),
+    *(".ripgreprc", ".vimrc", ".nanorc", ".screenrc", ".tmux.conf", ".docker", ".kube", ".gnupg"),
+)
+"""Files in a home folder that shells, Python, git and clients read when they start."""
+_SYSTEM: Final = (
+    *("/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/bashrc", "/etc/zsh"),
+    *("/etc/zshenv", "/etc/environment", "/etc/environment.d", "/etc/ld.so.preload"),
+    *("/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.cache", "/etc/gitconfig"),
+    *("/etc/ssh/ssh_config", "/etc/ssh/ssh_config.d", "/etc/pip.conf", "/etc/curlrc"),
+    *("/etc/wgetrc", "/etc/inputrc", "/proc/sysrq-trigger", "/sys/fs/cgroup", "/sys/power"),
+    *("/dev/pts", "/dev/ptmx", "/dev/console", "/dev/input", "/dev/uinput"),
+)
+"""The same for every user, and files of the kernel through which a write ends or types."""
+_SCHEDULED: Final = (
+    *("/etc/crontab", "/etc/cron.d", "/etc/cron.hourly", "/etc/cron.daily", "/etc/cron.weekly"),
+    *("/etc/cron.monthly", "/etc/anacrontab", "/var/spool/cron", "/var/spool/at"),
+    *("/etc/systemd/system", "/etc/systemd/user", "/run/systemd/system", "/lib/systemd/system"),
+    *("/usr/lib/systemd/system", "/usr/lib/systemd/user", "/etc/init.d", "/etc/rc.local"),
+)
+_SCHEDULED_HOME: Final = (".config/systemd", ".local/share/systemd")
+"""Folders of files that say which programs run later."""
+_PROJECT_FILES: Final = re.compile(
+    r".*\.(?:py|pth|toml|cfg|ini|lock)|\.env.*|\.python-version|\.ruff\.toml|\.?mypy\.ini|Makefile"
+)
+"""Files of a project's root that Python, the checks or `pulsus` itself read there."""
+_WILD: Final = re.compile(r"[*?\[]")
+_TERMINALS: Final = re.compile(r"tty(?!usb|acm).*|vcs.*|hvc.*|hidraw.*")
+_HOOK_FILES: Final = re.compile(r"(?:site|user)customize\.py")
+
+
+class StartupFiles:
+    """The places in which only writes are refused.
+
+    `start` are paths of files and folders that the next process runs or reads, `later` those of
+    files that say what runs later. `project` is the root of the project.
+    """
+
+    def __init__(
+        self,
+        start: ProtectedPlaces,
+        later: ProtectedPlaces,
+        *,
+        programs: Sequence[Path] = (),
+        pids: Sequence[int] = (),
+    ) -> None:
+        self._start, self._later = start, later
+        self._pids = frozenset(map(str, pids)) | {"self", "thread-self"}
+        folders = {_parts_of(str(each)) for one in programs for each in (one, one.resolve())}
+        self._programs = frozenset(folders)
+        self._around = frozenset(one[:length] for one in folders for length in range(len(one) + 1))
+
+    def find(
+        self,
+        path: str,
+        folders: Sequence[str] = (),
+        *,
+        wild: bool = False,
+        filled: bool = False,
+    ) -> Relation | None:
+        """Return how a written path lies to what the next process runs or reads."""
+        above = False
+        for parts in self._start.spellings(path, folders, wild=wild, filled=filled):
+            if self._is_live(parts) or self._is_program(parts):
+                return "inside"
+            above = above or parts in self._around
+        found = self._start.find(path, folders, wild=wild, filled=filled)
+        return found or ("above" if above else None)
+
+    def is_scheduled(self, path: str, folders: Sequence[str] = ()) -> bool:
+        """Return True for a file that says which programs run later."""
+        return self._later.find(path, folders, wild=True) == "inside"
+
+    def _is_program(self, parts: Sequence[str]) -> bool:
+        """Return True for a program that Pulsus starts, in a folder of `PATH`."""
+        if not parts or tuple(parts[:-1]) not in self._programs:
+            return False
+        name = parts[-1]
+        if _WILD.search(name):
+            return any(patterns_overlap(simplify_pattern(name), each) for each in _STARTED_NAMES)
+        return name in _STARTED_NAMES
+
+    def _is_live(self, parts: Sequence[str]) -> bool:
+        """Return True for a terminal, a process of Pulsus, or a file that Python runs by name."""
+        if not parts:
+            return False
+        if parts[0] == "proc" and len(parts) > 2 and parts[1] in self._pids:
+            return parts[2] not in {"fd", "cwd", "root"}  # these were followed
+        if parts[0] == "dev" and len(parts) > 1 and _TERMINALS.fullmatch(parts[1]):
+            return True
+        if _HOOK_FILES.fullmatch(parts[-1]):
+            return True
+        root = _parts_of(self._start.project)
+        in_root = len(parts) == len(root) + 1 and tuple(parts[:-1]) == root
+        return in_root and _PROJECT_FILES.fullmatch(parts[-1]) is not None
+
+
+def _parts_of(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.casefold().split("/") if part)
+
+
+def startup_paths(home: Path | None, environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the places that the next process of Pulsus and its programs run or read."""
+    found = [Path(each) for each in _SYSTEM]
+    found += _python_paths()
+    if home is not None:
+        found += [home / each for each in _HOME]
+    config = environ.get("XDG_CONFIG_HOME")
+    if config:
+        found += [Path(config, each.removeprefix(".config/")) for each in _HOME if "/" in each]
+    named = [environ[name] for name in _NAMED_FILES if environ.get(name)]
+    found += [Path(each).expanduser() for one in named for each in one.split(os.pathsep) if each]
+    return tuple(dict.fromkeys(found))
+
+
+def program_folders(home: Path | None, environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the folders in which Pulsus finds its programs, and those that a login adds."""
+    named = [folder for folder in environ.get("PATH", "").split(os.pathsep) if folder]
+    found = [Path(folder) for folder in (*named, "/usr/local/bin", "/usr/local/sbin", "/usr/bin")]
+    found += [home / ".local/bin", home / "bin"] if home is not None else []
+    return tuple(dict.fromkeys(found))
+
+
+_NAMED_FILES: Final = (
+    *("PYTHONSTARTUP", "PYTHONPATH", "BASH_ENV", "ENV", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"),
+    *("CURL_HOME", "WGETRC", "PIP_CONFIG_FILE", "UV_CONFIG_FILE", "MYPY_CONFIG_FILE"),
+)
+"""Variables that name such files."""
+
+
+def _python_paths() -> list[Path]:
+    """Return the folders from which this Python takes code, and its virtual environment."""
+    found = [Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")]
+    found += [Path(sys.executable)]
+    if site.USER_SITE:
+        found.append(Path(site.USER_SITE))
+    if sys.prefix != sys.base_prefix:
+        found.append(Path(sys.prefix))
+    return found
+
+
+def scheduled_paths(home: Path | None) -> tuple[Path, ...]:
+    """Return the folders of timers, services and jobs."""
+    own = [home / each for each in _SCHEDULED_HOME] if home is not None else []
+    return (*map(Path, _SCHEDULED), *own)
+
+
+_INSTALLERS: Final = re.compile(
+    r"(?:pip|pip\d[\d.]*|uv|poetry|pipenv|pdm|hatch|rye|conda|mamba|micromamba|easy_install)"
+)
+_INSTALLS: Final = frozenset(
+    {
+        *("install", "uninstall", "sync", "add", "remove", "update", "upgrade", "develop", "lock"),
+        *("self", "venv", "init", "clean", "build", "run", "env", "python", "create", "use"),
+    }
+)
+_PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
+_ELSEWHERE: Final = ("--target", "-t", "--prefix", "--root", "--python", "-p", "--name", "-n")
+_PLANNED: Final = frozenset({"crontab", "at", "batch", "fcrontab"})
+
+
+def find_installed(call: Sequence[Word], startup: StartupFiles) -> str:
+    """Return the word of a call that changes the packages of this Python, or "".
+
+    An environment is another one only if the program lies in it, by its whole path, or an option
+    names its folder.
+    """
+    name, texts = program_name(call).casefold(), [word.text for word in call[1:]]
+    if _PYTHON.fullmatch(name):
+        module = next((b for a, b in pairwise(texts) if a == "-m"), "")
+        if module.partition(".")[0] in {"pip", "ensurepip", "venv", "easy_install", "uv"}:
+            installs = module != "pip" or bool(_INSTALLS & set(texts))
+            return module if installs and not _is_elsewhere(call, startup) else ""
+        return texts[0] if texts[:1] and texts[0].rpartition("/")[2] == "setup.py" else ""
+    if name == "easy_install" or (_INSTALLERS.fullmatch(name) and _INSTALLS & set(texts)):
+        return "" if _is_elsewhere(call, startup) else name
+    if name == "git" and "config" in texts and {"--global", "--system"} & set(texts):
+        return next(text for text in texts if text in {"--global", "--system"})
+    if name == "update-alternatives" and _STARTED_NAMES & set(texts):
+        return next(text for text in texts if text in _STARTED_NAMES)
+    return ""
+
+
+def _is_elsewhere(call: Sequence[Word], startup: StartupFiles) -> bool:
+    """Return True if the packages of another environment are changed, for certain."""
+    places = [*_given_folders(call)]
+    if not places and call[0].text[:1] == "/":
+        places = [call[0].text.rpartition("/")[0]]
+    usual = {"/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin"}
+    return bool(places) and all(
+        place[:1] == "/" and place.rstrip("/") not in usual and startup.find(place) is None
+        for place in places
+    )
+
+
+def _given_folders(call: Sequence[Word]) -> Iterator[str]:
+    texts = [word.text for word in call[1:]]
+    for text, following in zip(texts, [*texts[1:], ""], strict=True):
+        option, equals, value = text.partition("=")
+        if option in _ELSEWHERE:
+            yield value if equals else following
+
+
+def find_planned(call: Sequence[Word]) -> str:
+    """Return the program of a call that plans commands which nothing here can read, or ""."""
+    name, texts = program_name(call).casefold(), [word.text for word in call[1:]]
+    if name not in _PLANNED:
+        return ""
+    looks = (
+        {"-l", "-r", "-d", "-c", "-u"} & set(texts) if name == "at" else {"-l", "-r"} & set(texts)
+    )
+    return "" if looks else name
