@@ -14,6 +14,7 @@ from typing import Any, NoReturn, TextIO
 
 from pulsus.cli.line_folding import fold_line, table_lines
 from pulsus.core.telemetry.sanitize import escape_controls, strip_controls
+from pulsus.core.text.plurals import counted as counted
 from pulsus.errors import PulsusError
 
 SCHEMA_VERSION = 1
@@ -233,11 +234,6 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 def _on_a_line(text: str) -> str:
     """Printable and on one line: a name with a line break must not look like a line of ours."""
     return strip_controls(text).replace("\n", " ")
-
-
-def counted(number: int, what: str, many: str = "") -> str:
-    """`1 failure`, `2 failures`; `many` for a plural that is not `what` and an s."""
-    return f"{number} {what if number == 1 else many or f'{what}s'}"
 
 
 _PROGRESS_FROM = 50

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pulsus.core.telemetry.visible_text import compared_lines, visible_command, visible_text
+from pulsus.core.text.plurals import counted
 
 MOST_LINES: Final = 2000
 MOST_CHARS: Final = 100_000
@@ -29,8 +30,9 @@ class EditNotShown(Exception):
 def edit_too_long(path: str, lines: int, chars: int) -> EditNotShown:
     """Return the error of a difference that is longer than a person can be shown."""
     return EditNotShown(
-        f"the change of {path} has {lines} lines and {chars} characters; an approver can be "
-        f"shown {MOST_LINES} lines and {MOST_CHARS} characters, and has to read all of it"
+        f"the change of {path} has {counted(lines, 'line')} and {counted(chars, 'character')}; "
+        f"an approver can be shown {MOST_LINES} lines and {MOST_CHARS} characters, and has to read "
+        "all of it"
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from pulsus.cli.render.validation_text import TAG, printable
 from pulsus.cli.results.value_text import local_time
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import Plan
 from pulsus.execution.journal.run_records import PersonNeeded, RunRecord, StepRecord
 
@@ -142,7 +143,7 @@ def state_words(found: StepRecord) -> str:
             if found.verification and found.verification.ok
             else ("done, not verified")
         )
-    return f"{word} ({found.items} items)" if found.items is not None else word
+    return f"{word} ({counted(found.items, 'item')})" if found.items is not None else word
 
 
 def _reason(found: StepRecord) -> str:

@@ -15,6 +15,7 @@ from pulsus.core.contract import type_hints
 from pulsus.core.python_source import python_parser
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.telemetry.visible_text import visible_command
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import ArgSpec, InputModelUse, InputValue, JsonValue, RouteOutcome
 
 _MOST = 200
@@ -124,7 +125,7 @@ def _for_person(value: JsonValue, end: str = "", *, whole: bool) -> str:
     shown_text = visible_command(text)
     rest = len(shown_text) - _MOST
     if rest > 0 and not whole:
-        shown_text = f"{shown_text[:_MOST]} … {rest} more characters"
+        shown_text = f"{shown_text[:_MOST]} … {counted(rest, 'more character')}"
     return shown_text + visible_command(end)
 
 

@@ -51,7 +51,8 @@ class AccessFilter:
             every_kind = self.kinds == frozenset(AccessConfig().kinds)
             if not tools or every_kind or any(self.refusal(tool) is None for tool in tools):
                 return None
-        return f"the filters {self.named} exclude all {len(tools)} tools"
+        all_tools = "the only tool" if len(tools) == 1 else f"all {len(tools)} tools"
+        return f"the filters {self.named} exclude {all_tools}"
 
     @property
     def named(self) -> str:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 from pulsus.errors import UsageError
 from pulsus.fast_dataclass import dataclass
@@ -91,7 +92,7 @@ class UserAccounts:
             )
         if not LEAST_PASSWORD <= len(password) <= _MOST_PASSWORD:
             raise UsageError(
-                f"the password has {len(password)} characters",
+                f"the password has {counted(len(password), 'character')}",
                 hint=f"use {LEAST_PASSWORD} to {_MOST_PASSWORD}",
             )
         user = User(name, role, self._hasher.hash(password))

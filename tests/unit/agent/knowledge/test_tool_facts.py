@@ -120,7 +120,7 @@ def test_an_unknown_tool_or_action_gives_no_fact():
             "pulsus_storage",
             {"type": "filesystems", "target_host": "web1"},
             {"filesystems": [{"mountpoint": "/", "usage_percent": 91.4}]},
-            [("storage:filesystems", "1 filesystems: / 91% used")],
+            [("storage:filesystems", "1 filesystem: / 91% used")],
         ),
         (
             "pulsus_storage",
@@ -151,7 +151,7 @@ def test_an_unknown_tool_or_action_gives_no_fact():
             "pulsus_docker",
             {"action": "list", "target_host": "web1"},
             {"host": "web1", "containers": [{"name": "a", "state": "running"}], "total": 1},
-            [("docker_containers:queried", "host=web1, 1 containers, 1 running: a")],
+            [("docker_containers:queried", "host=web1, 1 container, 1 running: a")],
         ),
         (
             "pulsus_metrics",
@@ -204,4 +204,4 @@ def test_a_name_that_a_policy_hides_is_not_kept():
     ((_, value),) = extract_facts(
         "pulsus_query", {"action": "search", "query": "db"}, {"matches": [match]}
     )
-    assert value == "1 results: a resource (running)"
+    assert value == "1 result: a resource (running)"

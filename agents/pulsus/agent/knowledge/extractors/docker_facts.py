@@ -32,6 +32,7 @@ from pulsus.agent.knowledge.extractors.fact_extractor import (
     with_list,
 )
 from pulsus.agent.knowledge.fact import fact_key
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 
 
@@ -41,7 +42,7 @@ def _containers(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
     rows = rows_of(data, "containers")
     states = tally(rows, "state", "status") if rows else ""
     names = (text_of(row, "name") for row in rows)
-    value = joined(_host(data), f"{count_of(data, rows)} containers", states)
+    value = joined(_host(data), counted(count_of(data, rows), "container"), states)
     yield "docker_containers:queried", with_list(value, names)
 
 
@@ -90,7 +91,7 @@ def _services(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
         for row in short or rows
     )
     health = f"{len(short)} degraded" if short else "all healthy"
-    value = joined(_host(data), f"{count_of(data, rows)} services", health)
+    value = joined(_host(data), counted(count_of(data, rows), "service"), health)
     yield "docker_services:summary", with_list(value, names)
 
 

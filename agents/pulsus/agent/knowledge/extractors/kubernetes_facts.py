@@ -29,6 +29,7 @@ from pulsus.agent.knowledge.extractors.fact_extractor import (
     with_list,
 )
 from pulsus.agent.knowledge.fact import fact_key
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 
 _MANY_RESTARTS: Final = 5
@@ -68,7 +69,7 @@ def _nodes(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
     lost = [row for row in rows if row.get("ready") is not True]
     value = joined(
         _cluster(data),
-        f"{count_of(data, rows)} nodes",
+        counted(count_of(data, rows), "node"),
         f"{len(rows) - len(lost)} ready",
         f"{len(lost)} not ready" if lost else "",
     )
@@ -114,7 +115,7 @@ def _deployments(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
 def _services(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
     if has_list(data, "services"):
         rows = rows_of(data, "services")
-        value = joined(_cluster(data), f"{count_of(data, rows)} services")
+        value = joined(_cluster(data), counted(count_of(data, rows), "service"))
         yield "k8s-services:queried", with_list(value, map(_qualified, rows))
 
 

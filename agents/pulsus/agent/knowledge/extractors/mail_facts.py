@@ -26,6 +26,7 @@ from pulsus.agent.knowledge.extractors.fact_extractor import (
     rows_of,
     text_of,
 )
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 
 
@@ -81,7 +82,7 @@ def _queues(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
     )
     value = joined(
         text_of(data, "instance"),
-        f"{len(rows)} nodes",
+        counted(len(rows), "node"),
         f"{queued} queued",
         f"{deferred} deferred",
     )

@@ -37,6 +37,7 @@ from pulsus.agent.knowledge.extractors.fact_extractor import (
     with_list,
 )
 from pulsus.agent.knowledge.fact import fact_key
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 
 _HEALTHY: Final = {"passed", "ok", "healthy", "good"}
@@ -149,7 +150,10 @@ def _busiest(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
             f"{text_of(row, 'name')} {number_of(row, 'cpu_percent') or 0:.1f}% cpu" for row in rows
         )
         count = count_of(data, rows)
-        yield fact_key("processes", host_of(args) or "all"), with_list(f"{count} processes", names)
+        yield (
+            fact_key("processes", host_of(args) or "all"),
+            with_list(counted(count, "process", "processes"), names),
+        )
 
 
 def _rates(

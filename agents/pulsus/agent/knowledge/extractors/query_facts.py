@@ -36,6 +36,7 @@ from pulsus.agent.knowledge.extractors.fact_extractor import (
     with_list,
 )
 from pulsus.agent.knowledge.fact import fact_key
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 
 
@@ -79,7 +80,7 @@ def _search(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
     words = text_of(args, "query") or text_of(data, "query")
     if matches and words:
         found = (f"{_shown_name(match)} ({text_of(match, 'status')})" for match in matches)
-        value = with_list(f"{count_of(data, matches)} results", found)
+        value = with_list(counted(count_of(data, matches), "result"), found)
         yield fact_key("search", words, "summary"), value
 
 

@@ -27,6 +27,7 @@ from pulsus.agent.knowledge.extractors.fact_extractor import (
     text_of,
 )
 from pulsus.agent.knowledge.fact import fact_key, one_line
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 
 _INSPECT: Final = re.compile(r"\s*(?:sudo\s+)?(?:docker|podman)\s+(?:container\s+)?inspect\b")
@@ -97,7 +98,7 @@ def _file(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
     for key in _keys_by("file", "path")(args):
         content = data if isinstance(data, str) else text_of(data, "content")
         size = number_of(data, "size_bytes")
-        shown = joined("" if size is None else f"{int(size)} bytes", one_line(content))
+        shown = joined("" if size is None else counted(int(size), "byte"), one_line(content))
         if shown:
             yield key, shown
 
@@ -132,7 +133,7 @@ def _find(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
             paths = [each if isinstance(each, str) else text_of(each, "path") for each in found]
             total = number_of(data, "total")
             count = len(paths) if total is None else int(total)
-            yield key, f"{count} paths: {', '.join(paths[:5])}"
+            yield key, f"{counted(count, 'path')}: {', '.join(paths[:5])}"
 
 
 def _find_keys(args: CallArgs) -> tuple[str, ...]:

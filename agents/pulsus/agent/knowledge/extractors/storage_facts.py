@@ -38,6 +38,7 @@ from pulsus.agent.knowledge.extractors.fact_extractor import (
 )
 from pulsus.agent.knowledge.extractors.metrics_facts import EXTRACTORS as METRICS
 from pulsus.agent.knowledge.fact import fact_key
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 
 _FULL: Final = 80.0
@@ -72,7 +73,7 @@ def _filesystems(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
     names = (
         f"{text_of(row, 'mountpoint')} {_used(number_of(row, 'usage_percent'))}" for row in shown
     )
-    yield "storage:filesystems", with_list(f"{len(rows)} filesystems", names)
+    yield "storage:filesystems", with_list(counted(len(rows), "filesystem"), names)
 
 
 def _backups(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:

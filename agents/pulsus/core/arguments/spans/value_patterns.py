@@ -32,11 +32,16 @@ _SYSTEMD_UNIT = r"[A-Za-z0-9][\w.:@-]{0,80}\.(?:service|timer|socket|target|moun
 """A unit of systemd is the name of something that runs, and no file in the working folder."""
 _PLACES = ("in", "into", "below", "under", "inside", "within", "from")
 _BEHIND_PLACE = "|".join(
-    rf"(?<=\b{word} )" for word in (*_PLACES, "folder", "directory", "dir", "path", "file")
+    rf"(?<=\b{word} )"
+    for word in (
+        *(*_PLACES, "folder", "directory", "dir", "path", "file"),
+        *("put", "archive", "pack", "compress", "zip", "gzip", "up"),
+    )
 )
 _PAIR = (
     "(?:and/or|read/write|input/output|in/out|on/off|yes/no|client/server|true/false|start/stop"
-    "|he/she|his/her|tcp/(?:ip|udp)|udp/tcp|km/h|either/or)"
+    "|he/she|his/her|tcp/(?:ip|udp)|udp/tcp|km/h|either/or"
+    r"|(?:files?|folders?|director(?:y|ies))/\w+)"
 )
 """Words with a slash between them that are no path."""
 _UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
@@ -85,6 +90,8 @@ _RULES: tuple[tuple[str, str], ...] = (
             r"(?<![\w:/~.$])(?:~[\w-]{0,32}|\.{1,2})?/(?:[^\s,;\"'()?]|[,?](?=\S))*",
             r"(?<![\w/.])[\w.-]{1,255}/(?:[\w.*-]{1,255}/){0,64}[\w-]*"
             r"(?:\.[\w-]{1,40}){0,4}\.\w{1,8}(?!\w)",
+            # A folder whose name ends with a slash: `play/`.
+            r"(?<![\w/.~$@:-])(?:[A-Za-z_.][\w.-]{1,80}/){1,16}(?=[\s,;:!?)]|\.(?:\s|$)|$)",
             r"\b[A-Za-z]:\\[^\s\"']+",
             # Without an ending only behind a word for a place: `in logs/old`, `folder a/b`.
             rf"(?:{_BEHIND_PLACE})(?!{_PAIR}\b)[a-z_.][\w.-]{{0,80}}(?:/[a-z_.][\w.-]{{0,80}}){{1,16}}/?",

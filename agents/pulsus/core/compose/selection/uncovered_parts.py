@@ -30,6 +30,8 @@ _MIN_WORDS = 2
 """A clause of fewer content words is a remark ("basically") or a value ("20 tries")."""
 
 
+_LIKELIER = 0.3
+"""p of another tool from which such a clause is meant for it, though it does not reach τ."""
 _UNLIKELY = 0.15
 """p of the chosen tools below which a clause with a file of its own is meant for another tool."""
 
@@ -74,7 +76,10 @@ def find_uncovered_parts(
             continue
         if _counts(part) and (
             not _coverage(part, chosen, retrieve)
-            or (_names_file(part) and _is_for_another(part, chosen, retrieve, tau, most=_UNLIKELY))
+            or (
+                _names_file(part)
+                and _is_for_another(part, chosen, retrieve, _LIKELIER, most=_UNLIKELY)
+            )
         ):
             missed.append((clause.start, part))
     return tuple(part for _, part in sorted(missed))

@@ -24,6 +24,8 @@ def kinds(request):
         ("lint svc/a.yaml.", ("path", "svc/a.yaml")),
         ("files in logs/old older", ("path", "logs/old")),
         ("back up the folder svc/data/", ("path", "svc/data/")),
+        ("did anything change in play/ today", ("path", "play/")),
+        ("put play/logs into an archive", ("path", "play/logs")),
         ("at 298K", ("counted", 298.0)),
         ("for 40k files", ("number", 40000.0)),
         ("run */5 * * * * daily", ("cron", "*/5 * * * *")),

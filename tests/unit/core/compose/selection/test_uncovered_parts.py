@@ -1,5 +1,7 @@
 """Parts of a request that a decision leaves out (spec §6)."""
 
+from dataclasses import replace
+
 import pytest
 
 from pulsus.core.compose.selection.uncovered_parts import (
@@ -72,3 +74,17 @@ def test_served_and_unserved_parts_of_a_request_are_separated(joint):
     assert rest == ("make a sandwich",)
     assert separate_served_parts("bake bread, then make a sandwich", retrieve, 0.6) == ((), ())
     assert separate_served_parts("make a sandwich", retrieve, 0.6) == ((), ())
+
+
+def test_a_part_with_a_file_of_its_own_is_not_lost_because_no_tool_is_sure():
+    """ "count rows in stock.csv and show disk usage" showed the disks and said nothing else."""
+
+    def search(text, include=()):
+        disks = ranked("storage/usage/disk_usage", 0.02 if "rows" in text else 0.9)
+        disks = replace(disks, signals={"coverage": 0.4})
+        other = replace(ranked("data/summarise/summarize_csv", 0.4), signals={"coverage": 0.5})
+        return (other, disks) if "rows" in text else (disks, other)
+
+    request = "count rows in stock.csv and show disk usage"
+    found = find_uncovered_parts(request, ("storage/usage/disk_usage",), search, 0.6)
+    assert found == ("count rows in stock.csv",)
