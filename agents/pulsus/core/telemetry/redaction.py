@@ -2,7 +2,8 @@
 
 It hides three kinds of secrets: values after a name that announces one (`password=`), shapes of
 secrets (tokens, PEM blocks, URL passwords), and values known from the environment. The first two
-are in redaction_rules.py. In doubt it hides too much. Redacting twice changes nothing more.
+are in redaction_rules.py and redaction_forms.py, which see a text as it is read (folded_text.py).
+In doubt it hides too much. Redacting twice changes nothing more.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from pulsus.core.telemetry.folded_text import redact_folded
 
 if TYPE_CHECKING:
     from pulsus.core.types import JsonValue
@@ -19,6 +22,9 @@ MIN_KNOWN_CHARS = 8
 """Shorter environment values are too likely to be ordinary words."""
 
 _PASSES = 6
+
+_MAY_BE_SECRET = re.compile(r"(?i:(?:^|[_-])(?:pwd|pass|pin))\Z|[a-z](?:Pwd|Pass|Pin)\Z")
+"""A folder has such a name too, so the value decides."""
 
 _SECRET_VARIABLE = re.compile(
     r"(?:^|_)(?:API_KEY|TOKEN|SECRET|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|PASSPHRASE)\Z"
@@ -76,12 +82,17 @@ class Redactor:
 
     def _redact_member(self, key: str, value: JsonValue) -> JsonValue:
         hides = is_secret_name(key) and value not in (None, True, False, "")
+        if isinstance(value, str) and _MAY_BE_SECRET.search(key):
+            hides = hides or value[:1] not in {"", "/", "~", ".", "$"}
         return MARK if hides else self.redact_value(value)
 
     def _apply_until_stable(self, text: str, rules: Sequence[Callable[[str], str]]) -> str:
+        def apply(part: str) -> str:
+            return self._apply_rules(part, rules)
+
         for _ in range(_PASSES if text else 0):
             before = text
-            text = self._apply_rules(text, rules)
+            text = apply(redact_folded(text, apply))
             if text == before:
                 break
         return text
@@ -125,11 +136,29 @@ def _is_secret_row(value: Mapping[str, JsonValue]) -> bool:
 
 
 def _list_spellings(value: str) -> tuple[str, ...]:
-    """Return the spellings of a known value: plain, percent-encoded, escaped for JSON."""
+    """Return the spellings of a known value: plain, percent-encoded, escaped for JSON and for HTML,
+    in hexadecimal and in base64, from each of its three places."""
     value = value.strip()
     if len(value) < MIN_KNOWN_CHARS:
         return ()
     import json
-    from urllib.parse import quote
+    from base64 import b64encode, urlsafe_b64encode
+    from html import escape
+    from urllib.parse import quote, quote_plus
 
-    return value, quote(value, safe=""), json.dumps(value)[1:-1]
+    data = value.encode("utf-8", "surrogatepass")
+    escaped = json.dumps(value)[1:-1]
+    encoded = [data.hex(), data.hex().upper()]
+    for before in range(3):
+        # The characters at both ends depend on what stands beside the value.
+        first, last = -(-before * 8 // 6), (before + len(data)) * 8 // 6
+        padded = bytes(before) + data
+        encoded += [
+            encode(padded).decode()[first:last] for encode in (b64encode, urlsafe_b64encode)
+        ]
+    plain = (value, quote(value, safe=""), quote_plus(value), escaped, json.dumps(escaped)[1:-1])
+    return tuple(
+        dict.fromkeys(
+            (*plain, json.dumps(value, ensure_ascii=False)[1:-1], escape(value), *encoded)
+        )
+    )

@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from pulsus.core.telemetry.redaction_forms import BLOCKS, FORMS
+
 MARK: Final = "[redacted]"
 """The same as in redaction.py, which imports this module late."""
 
@@ -20,11 +22,27 @@ _NAME = (
     r"|password|passphrase|(?<=[_-])pwd|(?<=[_-])pass|(?<![\w/.-])pass(?==)|mysql_pwd|secret|token"
     r"|api[_-]?key|access[_-]?key(?:[_-]?id)?|secret[_-]?key|private[_-]?key|account[_-]?key"
     r"|signing[_-]?key|encryption[_-]?key|ssh[_-]?key|subscription[_-]?key|client[_-]?key[_-]?data"
-    r"|secret_key_base|pre[_-]?shared[_-]?key|(?<![a-z])psk(?==)|(?:(?<=[a-z])|(?<![a-z0-9]))_auth(?==)|app_key(?==base64)"
-    r"|(?<=;)pwd|requirepass|masterauth|x-amz-signature|x-amz-credential)"
+    r"|secret_key_base|pre[_-]?shared[_-]?key|(?<![a-z])psk(?==)|(?:(?<=[a-z])|(?<!"
+    r"[a-z0-9]))_auth(?==)|app_key(?==base64)"
+    r"|(?<=;)pwd|requirepass|masterauth|x-amz-signature|x-amz-credential"
+    r"|passwort|kennwort|geheimnis|mot[ _-]?de[ _-]?passe|contrase[ñn]a|senha|has[łl]o"
+    r"|пароль|parola"
+    r"|wachtwoord|l[öo]senord|密码|密碼|パスワード|비밀번호|passcode"
+    r"|sshpass(?==)|(?<=\.)pass(?=[ \t]{0,8}=)"
+    r"|(?<=[\"'])pass(?=[\"'][ \t]{0,8}:[ \t]{0,8}[\"'])|master[_-]?key"
+    # A folder, and a word that says nothing, is no secret.
+    r"|pwd(?=[\"']?[ \t]{0,8}[:=][ \t]{0,8}[\"']?[^\s\"'/~.$\\:=])"
+    r"|(?<![a-z0-9_.-])pin(?=[\"']?[ \t]{0,8}[:=][ \t]{0,8}[\"']?\w{4})"
+    r"|credentials?(?=[\"']?[ \t]{0,8}[:=][ \t]{0,8}[\"']?(?=[^\s\"']{0,99}\d)[^\s\"'/~.${\[:=]))"
 )
-_IN_NAMES = ("pass", "key", "token", "secret", "auth", "pwd", "psk", "x-amz-")
+_IN_NAMES = (
+    *("pass", "key", "token", "secret", "auth", "pwd", "psk", "x-amz-", "credential"),
+    *("pin=", "pin:", "pin ", "pin\t", 'pin"', "pin'"),
+    *("kennwort", "geheimnis", "contrase", "senha", "haslo", "parola", "wachtwoord", "losenord"),
+)
 """Every name that `_NAME` matches in an ASCII text has one of these, in lower case."""
+_IN_OTHER_NAMES = ("lösenord", "hasło", "пароль", "密码", "密碼", "パスワード", "비밀번호")
+"""The same of names with other letters."""
 SECRET_KEY = re.compile(rf"(?:{_NAME}|authorization|credentials?|(?:^|set[_-])cookie)\Z", re.I)
 
 
@@ -68,10 +86,12 @@ _PASSWORD_OPTION = "|".join(
 )
 
 # A value: quoted (the closing quote may be missing), quoted within a quoted text, or one word.
-_QUOTED = r'"(?:[^"\\\r\n]|\\.)*|\'(?:[^\'\\\r\n]|\\.)*'
+_QUOTED = (
+    r'"""[^"]*(?:"""|\Z)|\'\'\'[^\']*(?:\'\'\'|\Z)|"(?:[^"\\\r\n]|\\.)*|\'(?:[^\'\\\r\n]|\\.)*'
+)
 _ESCAPED = r"\\+[\"'](?:[^\"'\\\r\n]|\\(?![\"']))*"
 _WORD = r"(?:(?:bearer|basic)[ \t]{1,8})?[^\s\"']+"
-_SIGN = r"(?:\\*[\"'])?\]?[ \t]{0,8}(?::=|=>|[:=]|%3[Dd])"
+_SIGN = r"(?:\\*[\"']|%22|&quot;|&#34;)?\]?[ \t]{0,8}(?::=|=>|[:=]|%3[DdAa])"
 
 _PEM = re.compile(
     r"(?:-----BEGIN ([A-Za-z0-9 ]{1,40})-----.*?(?:-----END \1-----|\Z)"
@@ -105,13 +125,20 @@ _SCHEME = re.compile(
     r"[A-Za-z0-9._~+/=-]{8,}"
 )
 _BLOCK = re.compile(
-    rf"({_NAME}[\"']?[ \t]{{0,8}}:[ \t]{{0,8}})[|>][-+]?[ \t]*\r?\n(?:[ \t][^\n]*(?:\n|\Z))+", re.I
+    rf"({_NAME}[\"']?[ \t]{{0,8}}:[ \t]{{0,8}})[|>][-+0-9]{{0,3}}[ \t]*\r?\n(?:[ \t][^\n]*(?:\n"
+    rf"|\Z))+",
+    re.I,
 )
-_ASSIGNED = re.compile(rf"({_NAME}{_SIGN}[ \t]{{0,64}})({_QUOTED}|{_ESCAPED}|{_WORD})", re.I)
+_ASSIGNED = re.compile(
+    rf"({_NAME}{_SIGN}[ \t]{{0,64}}(?:[bru]{{1,2}}(?=[\"'])|[\w.]{{1,60}}\([bru]?(?=[\"']))?)"
+    rf"({_QUOTED}|{_ESCAPED}|{_WORD})",
+    re.I,
+)
 # A variable's name and value in fields of their own: environments and settings in YAML, JSON, XML.
 _FIELD = r"\\*[\"']?[ \t]{0,8}:[ \t]{0,8}"
 _PAIR = re.compile(
-    rf"(\b(?:name|key){_FIELD}\\*[\"']?[\w.-]{{0,60}}?{_NAME}\\*[\"']?(?:,\s{{0,80}}|\s{{1,80}})\\*[\"']?"
+    rf"(\b(?:name|key){_FIELD}\\*[\"']?[\w.-]{{0,60}}?{_NAME}\\*[\"']?(?:,\s{{0,80}}"
+    rf"|\s{{1,80}})\\*[\"']?"
     rf"value{_FIELD})({_QUOTED}|{_ESCAPED}|{_WORD})",
     re.I,
 )
@@ -119,26 +146,38 @@ _NAMED = re.compile(rf"(?:{_NAME}|authorization|cookie){_SIGN}", re.I)
 _SIGN_CHARS = 40
 """No sign is longer; a value is searched for the next name up to here behind its end."""
 _FLAG = re.compile(
-    r"(--(?:[a-z0-9]{1,20}-){0,4}(?:password|passphrase|pass|token|secret|secret-id|api-?key|access-key"
-    rf"|secret-key)[ \t]{{1,8}})(?!-)({_QUOTED}|{_WORD})",
+    r"((?<![\w-])--?(?:[a-z0-9]{1,20}-){0,4}(?:password|passphrase|passwd|pass|pwd|token|secret"
+    r"|secret-id"
+    r"|api-?key|access-key|secret-key|secret-access-key|credentials?|storepass|keypass|passcode"
+    rf")[ \t]{{1,8}})(?!-)({_QUOTED}|{_WORD})",
     re.I,
 )
 _CURL_USER = re.compile(
-    r"(\bcurl\b[^\r\n]{0,400}?[ \t](?:-u|--user)[ =]?[\"']?[^\s:\"']{1,100}:)[^\s\"']+"
+    r"(\b(?:curl|https?(?=[ \t]))\b[^\r\n]{0,400}?[ \t](?:-[a-zA-Z]{0,8}u|-[aU]|--user|--proxy-user"
+    r"|--auth)[ =]?"
+    r"[\"']?[^\s:\"'/]{1,100}:)[^\s\"']+"
 )
 _GIVEN = re.compile(rf"({_PASSWORD_OPTION})({_QUOTED}|[^\s\"']+)")
 _SNMP = re.compile(
     r"([ \t]-[ax][ \t]{1,8}(?:SHA|MD5|3?DES|AES)\S{0,9}[ \t]{1,8}-[AX][ \t]{1,8})[^\s\"']+"
 )
 _ELEMENT = re.compile(
-    rf"(<[\w:.-]{{0,40}}?{_NAME}>|<name>[\w.-]{{0,60}}?{_NAME}</name>\s{{0,80}}<value>"
+    rf"(<[\w:.-]{{0,40}}?{_NAME}(?:[ \t][^<>\r\n]{{0,200}})?>(?:<!\[CDATA\[)?|<name>"
+    rf"[\w.-]{{0,60}}?{_NAME}</name>\s{{0,80}}<value>"
     rf"|{_NAME}\\*[\"'][ \t]{{1,8}}value=\\*[\"'])[^<\"'\r\n]+",
     re.I,
 )
 _PASS = re.compile(r"(-pass(?:in|out)?[ \t]{1,8}[\"']?pass:)[^\s\"']+")
-_NETRC = re.compile(r"(\blogin[ \t]{1,8}\S{1,128}[ \t]{1,8}password[ \t]{1,8})\S+", re.I)
+_NETRC = re.compile(
+    r"(\b(?:login\s{1,8}\S{1,128}|machine[ \t]{1,8}\S{1,128}|default)\s{1,8}password[ \t]{1,8})\S+",
+    re.I,
+)
 _URL = re.compile(r"(://[^\s/:@\"'<>?#]{0,256}:)[^\s/\"'<>?#]{1,512}@")
-_QUERY = re.compile(r"([?&](?:sig|signature|x-amz-signature|code|key)=)[^\s&\"'<>#]{8,}", re.I)
+_QUERY = re.compile(
+    r"([?&#;](?:sig|signature|x-amz-signature|x-goog-signature|code|key|auth|sid|otp|ticket"
+    r"|j?session(?:_?id)?)=)[^\s&\"'<>#]{8,}",
+    re.I,
+)
 # Starts only where a word starts, so a long run of "eyJ" is scanned once.
 _JWT = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?")
 
@@ -172,13 +211,13 @@ def _find_name_before_sign(text: str, start: int, end: int) -> int | None:
 def may_name_secret(text: str) -> bool:
     """Return False only if `_NAME` matches nowhere in the text.
 
-    Other alphabets have letters that count as `k` or `s` where case is ignored, such as the sign
-    for kelvin. So only ASCII texts are looked at.
+    Letters of other alphabets that count as `k` or `s` where case is ignored, such as the sign for
+    kelvin, are read as such when the text is folded (folded_text.py).
     """
-    if not text.isascii():
-        return True
     lower = text.lower()
-    return any(part in lower for part in _IN_NAMES)
+    if any(part in lower for part in _IN_NAMES):
+        return True
+    return not text.isascii() and any(part in lower for part in _IN_OTHER_NAMES)
 
 
 def _if_secret_named(rule: Callable[[str], str]) -> Callable[[str], str]:
@@ -192,6 +231,8 @@ def _build_replacement(pattern: re.Pattern[str], replacement: str) -> Callable[[
 
 RULES: tuple[Callable[[str], str], ...] = (
     _build_replacement(_PEM, MARK),
+    *BLOCKS,
+    *FORMS,
     _if_secret_named(_build_replacement(_BLOCK, rf"\1{MARK}\n")),
     # Before all that hide a word, which might be the name of what comes next.
     _if_secret_named(_hide_assigned),
@@ -220,6 +261,7 @@ RULES: tuple[Callable[[str], str], ...] = (
 
 SHAPES: tuple[Callable[[str], str], ...] = (
     _build_replacement(_PEM, MARK),
+    *BLOCKS,
     _build_replacement(_URL, rf"\1{MARK}@"),
     _build_replacement(_TOKEN, MARK),
     _build_replacement(_HASH, MARK),

@@ -1,0 +1,62 @@
+"""Fold a text to what a reader sees, so that no secret hides between the characters. Pure.
+
+Sequences that colour a terminal, characters without width, wide forms and letters of another
+alphabet within a Latin word split a token or change the name before it, and are read over.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import Final
+
+_NOT_PLAIN: Final = re.compile(r"[^\t\n\r -~]")
+_UNSEEN: Final = re.compile(
+    "\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b\n]*(?:\x07|\x1b\\\\)?|[ -/]*[0-~])"
+    "|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+)
+_WORD: Final = re.compile(r"\w+")
+_LATIN: Final = re.compile("[A-Za-z]")
+_OTHER: Final = re.compile("[\u0370-\u052f]")
+"""Letters of Greek and Cyrillic."""
+
+_ALIKE: Final = str.maketrans(
+    "авеѕкмнорстухіјԁһԛԝАВЕЅКМНОРСТУХІЈΑΒΕΖΗΙΚΜΝΟΡΤΥΧαορνικτυ",
+    "abeskmhopctyxijdhqwABESKMHOPCTYXIJABEZHIKMNOPTYXaopviktu",
+)
+
+
+def fold_text(text: str) -> str:
+    """Return the text as it is read. It has the same number of line feeds."""
+    seen = unicodedata.normalize("NFKC", _UNSEEN.sub("", text))
+    return _WORD.sub(_fold_word, seen) if _OTHER.search(seen) else seen
+
+
+def redact_folded(text: str, redact: Callable[[str], str]) -> str:
+    """Return the text with `redact` applied to the lines that have a secret once they are folded.
+
+    Other lines stay as they are written. A secret of several lines folds the whole text.
+    """
+    if not _NOT_PLAIN.search(text):
+        return text
+    folded = fold_text(text)
+    if folded == text or redact(folded) == folded:
+        return text
+    lines = [_redact_line(line, redact) for line in text.split("\n")]
+    found = fold_text("\n".join(lines))
+    clean = redact(found)
+    return "\n".join(lines) if clean == found else clean
+
+
+def _redact_line(line: str, redact: Callable[[str], str]) -> str:
+    folded = fold_text(line)
+    clean = redact(folded)
+    return line if clean == folded else clean
+
+
+def _fold_word(found: re.Match[str]) -> str:
+    """Return a word with the letters that its Latin ones say it should have."""
+    word = found[0]
+    return word.translate(_ALIKE) if _LATIN.search(word) and _OTHER.search(word) else word
