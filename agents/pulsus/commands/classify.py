@@ -156,6 +156,9 @@ def _judge_script(script: Script, context: JudgeContext) -> Iterator[CallFinding
     yield from check_shared_folders(script)
     for redirect in script.redirects:
         yield from check_redirect(redirect)
+        if context.measures is not None:
+            opened = (Word(redirect.operator), redirect.target)
+            context.measures.destinations += mounted_hosts(opened)
     read_from = any(r.operator == "<" and r.target.text != "/dev/null" for r in script.redirects)
     for place, (stage, folders) in enumerate(locate_calls(script)):
         fed, silent = context.fed or stage.fed or read_from, _has_silent_input(script, place)
@@ -197,7 +200,7 @@ def _judge_words(words: Sequence[Word], context: JudgeContext) -> Iterator[CallF
         context.seen.append(tuple(words))
     if context.measures is not None:
         context.measures.variables += variables_of_env(words)
-        context.measures.destinations += mounted_hosts(words)
+        context.measures.destinations += mounted_hosts(words, context.folders)
     if context.repeated > 1:
         yield from check_found_lists(words)
     if context.remote:

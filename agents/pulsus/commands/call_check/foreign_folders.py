@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from pulsus.commands.program_tables.option_parser import Parsed
 from pulsus.commands.risk.secret_paths import follow_links
+from pulsus.commands.shell.parent_folders import read_from_root
 from pulsus.commands.shell.script_parser import Script
 from pulsus.commands.shell.working_dirs import locate_calls
 from pulsus.commands.shell.wrappers import program_name, unwrap
@@ -45,7 +46,8 @@ def check_shared_folders(script: Script) -> Iterator[CallFinding]:
 
 
 def _is_shared(path: str) -> bool:
-    return f"{follow_links(path)}/".startswith(tuple(_words("shared")))
+    whole = follow_links(read_from_root(path))
+    return f"{whole}/".startswith(tuple(_words("shared")))
 
 
 def _refuse_shared(program: str, path: str) -> CallFinding:

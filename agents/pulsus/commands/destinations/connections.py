@@ -32,6 +32,7 @@ _FILES: Final = frozenset(
         "git",
         "mongo",
         "filter",
+        "moved",
         "postgres",
         "cloud",
         "inside",
@@ -177,7 +178,7 @@ def _places_in_word(kind: str, word: Word) -> Iterator[NetworkPlace | None]:
         if kind in _FILES and word.head and ":" not in word.text:
             return
         # No name that a pattern finds has a slash, so `://` would stand in the pattern.
-        if kind == "maybe" and ":" not in word.text and "//" not in word.text:
+        if kind in {"maybe", "moved"} and ":" not in word.text and "//" not in word.text:
             return
         text = word.head
         behind = text.partition("://")[2] or text

@@ -60,6 +60,14 @@ def _read_maybe(text: str) -> Iterator[NetworkPlace]:
         yield url(text)
 
 
+def _read_moved(text: str) -> Iterator[NetworkPlace]:
+    """Read an address whose server may send the program on to another one, or a file."""
+    found = list(_read_inside(text))
+    yield from found
+    if found:
+        raise UnknownPlace(text)
+
+
 def _read_colon(text: str) -> Iterator[NetworkPlace]:
     """Read `host:file`, or a file of this machine."""
     if has_scheme(text):

@@ -38,6 +38,7 @@ PLACES: Final = frozenset(
             "source",
             "socket_filter",
             "remote_port",
+            "moved",
             "socket_address",
         ),
     }
