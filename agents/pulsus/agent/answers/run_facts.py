@@ -31,22 +31,26 @@ class RunFacts:
     """The deeds of one request. `succeeded` counts its calls that worked.
 
     `changed` are the ids of what was written, `failed` those whose write failed, and so may have
-    been changed in part. `unverified` are those of both whose state was not read since.
+    been changed in part. `unverified` are those of both whose state was not read since. `files`
+    are the edited files, each behind the id of its machine.
     """
 
     succeeded: int = 0
     changed: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     unverified: tuple[str, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
 
-    def after_write(self, names: Iterable[str], *, ok: bool) -> RunFacts:
-        """Return the facts after one more write, of `names`."""
+    def after_write(self, names: Iterable[str], *, ok: bool, files: Iterable[str] = ()) -> RunFacts:
+        """Return the facts after one more write, of `names`, or of `files` on them."""
+        names = tuple(names)
         changed, failed = (names, ()) if ok else ((), names)
         return RunFacts(
             self.succeeded,
             tuple(dict.fromkeys((*self.changed, *changed))),
             tuple(dict.fromkeys((*self.failed, *failed))),
             self.unverified,
+            tuple(dict.fromkeys((*self.files, *((name, f) for f in files for name in names)))),
         )
 
     def to_json(self) -> dict[str, JsonValue]:
@@ -86,7 +90,13 @@ def _told_changes(facts: RunFacts) -> Iterable[str]:
         (_FAILED, facts.failed),
     ):
         if names:
-            yield sentence.format(", ".join(names))
+            yield sentence.format(", ".join(_with_files(name, facts) for name in names))
+
+
+def _with_files(name: str, facts: RunFacts) -> str:
+    """Return the id of what was changed, with the edited files on it."""
+    files = [file for machine, file in facts.files if machine == name]
+    return f"{name} ({', '.join(files)})" if files else name
 
 
 def told_in_short(fields: Mapping[str, JsonValue]) -> str:

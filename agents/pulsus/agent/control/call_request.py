@@ -24,6 +24,7 @@ from pulsus.core.types import ToolSpec
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.approval_risk import ApprovalRisk, approval_risk
 from pulsus.gates.command_policy import EGRESS
+from pulsus.gates.repeated_commands import is_decided_by_files
 
 _MIGRATIONS: Final = frozenset({"migrate", "relocate", "evacuate", "live-migrate"})
 _ALWAYS_ASKED: Final = _MIGRATIONS | {"promote", "apply", "execute_migration"}
@@ -97,6 +98,8 @@ class CallRequests:
     def _may_be_granted(self, draft: CallDraft, risk: ApprovalRisk) -> bool:
         """Return True if the call may be allowed for the whole session."""
         if risk == "high" or is_always_asked(draft):
+            return False
+        if draft.needs.command and is_decided_by_files(draft.needs.command):
             return False
         answer = self._answers.answer(draft)
         if answer is None:

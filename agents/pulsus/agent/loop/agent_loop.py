@@ -397,7 +397,9 @@ class _Run:
         worked = {each.call.call_id for each in done.envelopes if each.envelope["ok"]}
         for draft in done.writes:
             names = [one.id for one in draft.resources] or [draft.call.tool]
-            self.deeds = self.deeds.after_write(names, ok=draft.call.call_id in worked)
+            files = draft.needs.paths if draft.needs.written else ()
+            ok = draft.call.call_id in worked
+            self.deeds = self.deeds.after_write(names, ok=ok, files=files)
 
     def facts(self) -> RunFacts:
         """Return what the run did up to now."""

@@ -215,3 +215,11 @@ def test_the_short_form_follows_the_event_and_not_the_answer():
 )
 def test_words_of_the_trade_make_no_text_english(text):
     assert not is_plain_english(text, known="nginx web")
+
+
+def test_the_line_under_an_answer_names_the_file_that_was_edited():
+    facts = RunFacts(1).after_write(["host:delly"], ok=True, files=["/etc/app.conf"])
+    facts = facts.after_write(["service:delly:nginx"], ok=True)
+    note = run_note(facts, "Done.", "")
+    assert note == "Changed for this request: host:delly (/etc/app.conf), service:delly:nginx."
+    assert facts.to_json()["changed"] == ["host:delly", "service:delly:nginx"]
