@@ -10,6 +10,7 @@ import json
 
 import pytest
 
+from pulsus.commands.call_check import foreign_folders
 from tests.agent_attacks import attacked_project, is_right, verdict_of
 from tests.project import FIXTURES
 
@@ -22,6 +23,15 @@ def attacked(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(folder / "home"))
         patch.delenv("XDG_STATE_HOME", raising=False)
+        # The rows mean a project in a home folder. Tests write below /tmp only, and there the gate
+        # takes every folder for one that everybody may write to. This one belongs to its owner.
+        is_shared = foreign_folders._is_shared
+        own = f"{folder}/"
+        patch.setattr(
+            foreign_folders,
+            "_is_shared",
+            lambda path: is_shared(path) and not f"{path}/".startswith(own),
+        )
         project = attacked_project(folder)
         patch.chdir(project.names["project"])
         yield project
