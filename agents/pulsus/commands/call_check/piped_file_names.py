@@ -15,6 +15,7 @@ from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import levels
 from pulsus.commands.risk.file_uses import rule_for_program
 from pulsus.commands.risk.secret_paths import is_secret, rules, words
+from pulsus.commands.shell.refused_characters import with_plain_dashes
 from pulsus.commands.shell.script_parser import Script, Stage
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name, unwrap, wrappers
@@ -32,9 +33,10 @@ def check_piped_file_names(script: Script, tables: Tables, *, fed: bool) -> Iter
     `fed`: something outside of the script writes the input of its first program.
     """
     for at, stage in enumerate(script.stages):
-        inner = unwrap(stage.words)
-        if "xargs" in wrappers(stage.words):
-            from_file = _has_option(stage.words, _ARGUMENT_FILES)
+        call = with_plain_dashes(stage.words)
+        inner = unwrap(call)
+        if "xargs" in wrappers(call):
+            from_file = _has_option(call, _ARGUMENT_FILES)
             reads = inner and not _is_limited_to_names(inner)
         else:
             name_list = _find_name_list(inner)

@@ -69,9 +69,14 @@ def dash_readings(words: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
     """Yield `words` as they are, then with plain dashes at their beginnings if that differs."""
     as_they_are = tuple(words)
     yield as_they_are
-    meant = tuple(map(_with_plain_dashes, words))
+    meant = with_plain_dashes(words)
     if meant != as_they_are:
         yield meant
+
+
+def with_plain_dashes(words: Sequence[Word]) -> tuple[Word, ...]:
+    """Return `words` with a plain dash for each sign at their beginnings that looks like one."""
+    return tuple(map(_with_plain_dashes, words))
 
 
 def _with_plain_dashes(word: Word) -> Word:

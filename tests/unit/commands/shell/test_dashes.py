@@ -21,6 +21,8 @@ from pulsus.commands.judge_context import JudgeContext
         ("tail {0}* a.log", False),
         ("timeout 5 sort {0}o out in", False),
         ("{0}ls", False),
+        ("md5sum {0}c sums", False),
+        ("du {0}{0}files0-from=list", False),
     ],
 )
 def test_a_look_alike_dash_is_an_operand_and_an_option(command, read):
