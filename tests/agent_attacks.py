@@ -22,7 +22,7 @@ from typing import Any
 
 import pulsus
 from pulsus.agent.control.call_request import ControlPorts
-from pulsus.agent.control.control_rules import AgentControl
+from pulsus.agent.control.call_verdict import AgentControl
 from pulsus.agent.control.protection.own_address import OwnAddress
 from pulsus.agent.control.protection.own_process import OwnProcess
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces

@@ -18,7 +18,7 @@ import pytest
 import pulsus
 from pulsus.agent.control.protection.own_process import OwnProcess
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces
-from tests.control_rules import control, edit, read_command, restart, write_command
+from tests.call_verdicts import control, edit, read_command, restart, write_command
 
 pytestmark = pytest.mark.bench
 

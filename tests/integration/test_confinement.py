@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.compose.plans import module_source, pins, planner
+from pulsus.core.compose.plans import build_plan, module_source, pins
 from pulsus.core.system import private_folders
 from pulsus.errors import ToolFailed, UsageError
 from pulsus.execution.confinement import kernel_support as found
@@ -465,7 +465,7 @@ def test_a_write_tool_without_a_certain_place_is_undecided(tmp_path, paths, comm
 def compose(*pairs, tool_id="c/d/both"):
     tools = [tool for tool, _ in pairs]
     composed, source = module(
-        tool_id, module_source.render_module(planner.compose_plan("", tools), tools)
+        tool_id, module_source.render_module(build_plan.compose_plan("", tools), tools)
     )
     sources = {made.path: code for made, code in pairs}
     return (

@@ -11,7 +11,7 @@ from pulsus.agent.control.call_question import plan_hash
 from pulsus.agent.control.person_asker import CallDecision, PersonAsker
 from pulsus.agent.control.session_grants import SessionGrants, grant_key
 from pulsus.agent.loop.call_draft import AskPerson, RunCall
-from tests.control_rules import NGINX, Clock, control, request_of, restart, write_command
+from tests.call_verdicts import NGINX, Clock, control, request_of, restart, write_command
 
 NAMES = st.sampled_from(["nginx", "web", "db", "a b", "x;y", "", "ä"])
 VALUES = st.recursive(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.compose.plans import module_source, planner
+from pulsus.core.compose.plans import build_plan, module_source
 from pulsus.core.compose.plans.dsl import plan_checks, plan_file, plan_mapping
 from pulsus.core.types import Constant, OutputRef, ParamRef, Plan, PlanStep
 from pulsus.errors import PlanInvalid, PlanUnwirable
@@ -91,7 +91,7 @@ def test_a_rendered_plan_is_parsed_back_unchanged(value):
 @given(catalogues(), st.text(max_size=30))
 def test_every_composed_plan_is_valid_and_renders_the_same_twice(tools, description):
     try:
-        made = planner.compose_plan(description, tools)
+        made = build_plan.compose_plan(description, tools)
     except PlanUnwirable:
         return
     done: dict = {}
@@ -108,9 +108,9 @@ def test_every_composed_plan_is_valid_and_renders_the_same_twice(tools, descript
     outputs = [name for names in done.values() for name in names]
     assert len(outputs) == len(set(outputs))
     assert set(made.returns) <= set(outputs)
-    assert planner.compose_plan(description, tools) == made
+    assert build_plan.compose_plan(description, tools) == made
     assert plan_file.render_yaml(made) == plan_file.render_yaml(
-        planner.compose_plan(description, tools)
+        build_plan.compose_plan(description, tools)
     )
     text = module_source.render_module(made, tools)
     assert text == module_source.render_module(made, list(reversed(tools)))

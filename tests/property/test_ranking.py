@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pulsus.core.compose.selection.choose_policy import Decision
 from pulsus.core.compose.selection.request_split import split_request
-from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.rankers.tie_breaks import RankedCandidate, tie_key
 from pulsus.core.text.tokens import clean, stems

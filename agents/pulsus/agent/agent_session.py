@@ -39,7 +39,7 @@ from pulsus.gates.session_gates import SessionGates
 from pulsus.gates.tool_descriptors import ToolDescriptor
 
 if TYPE_CHECKING:
-    from pulsus.agent.control.control_rules import AgentControl
+    from pulsus.agent.control.call_verdict import AgentControl
     from pulsus.agent.first_call import IsFolder
     from pulsus.agent.model.proposal import TurnModel
     from pulsus.agent.tool_protocol import ProposedCall

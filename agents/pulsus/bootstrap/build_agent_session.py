@@ -21,7 +21,7 @@ from pulsus.agent.agent_session import AgentSession, SessionParts
 from pulsus.agent.cluster_context import ClusterContext
 from pulsus.agent.control.call_approvals import CallApprovals
 from pulsus.agent.control.call_request import ControlPorts
-from pulsus.agent.control.control_rules import AgentControl, ControlLevel
+from pulsus.agent.control.call_verdict import AgentControl, ControlLevel
 from pulsus.agent.control.person_asker import CallApprover, PersonAsker
 from pulsus.agent.control.protection.own_address import OwnAddress, names_of_hosts_file
 from pulsus.agent.control.protection.own_process import OwnProcess

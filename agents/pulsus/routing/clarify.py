@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pulsus.core.compose.selection.selector import CLEAR_MARGIN, Decision, by_p
+from pulsus.core.compose.selection.choose_policy import CLEAR_MARGIN, Decision, by_p
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.text.tokens import clean
 from pulsus.core.types import Clarification, ParsedIntent, Ranked, ToolSpec

@@ -11,9 +11,9 @@ _INDEPENDENT = "independent results"
 
 def compose_plan(description: str, tools: tuple[ToolSpec, ...], max_steps: int) -> Plan:
     """Return the plan that runs `tools` in order. Raises PlanUnwirable."""
-    from pulsus.core.compose.plans import planner  # only where there is something to plan
+    from pulsus.core.compose.plans import build_plan  # only where there is something to plan
 
-    return planner.compose_plan(description, tools, max_steps=max_steps)
+    return build_plan.compose_plan(description, tools, max_steps=max_steps)
 
 
 def mark_unconnected(outcome: RouteOutcome, plan: Plan | None) -> RouteOutcome:

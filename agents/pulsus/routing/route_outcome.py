@@ -1,8 +1,8 @@
 """Turn the choice of a search into a RouteOutcome with its plan and notes (spec §6).
 
-The choice between select, compose and generate is made before, by `decide_policy` in
-core/compose/selection/selector.py. One change of it is made here: a plan that cannot be wired, or a
-forced generation, becomes generate. `pulsus explain` shows the same outcome.
+`decide_policy` in `core/compose/selection/choose_policy.py` has chosen between select, compose and
+generate before. One change of its choice is made here: a plan that cannot be wired, or a forced
+generation, becomes generate. `pulsus explain` shows the same outcome.
 """
 
 from __future__ import annotations

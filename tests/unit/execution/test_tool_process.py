@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.compose.plans import module_source, pins, planner
+from pulsus.core.compose.plans import build_plan, module_source, pins
 from pulsus.errors import (
     Aborted,
     HashMoved,
@@ -519,7 +519,7 @@ FIRST, SECOND = module("a/b/rows", ROWS), module("a/b/count", COUNT)
 def compose(*pairs, tool_id="c/d/both"):
     tools = [tool for tool, _ in pairs]
     tool, source = module(
-        tool_id, module_source.render_module(planner.compose_plan("", tools), tools)
+        tool_id, module_source.render_module(build_plan.compose_plan("", tools), tools)
     )
     known = dict(pairs)
     read = {tool.path: source for tool, source in pairs}
@@ -557,7 +557,7 @@ def test_a_path_that_the_first_step_cannot_open_is_a_usage_error():
 def test_compositions_of_compositions_run():
     tool, source, steps = compose(FIRST, SECOND)
     outer, text = module(
-        "c/d/outer", module_source.render_module(planner.compose_plan("", [tool]), [tool])
+        "c/d/outer", module_source.render_module(build_plan.compose_plan("", [tool]), [tool])
     )
     every = {**steps, tool.id: (tool, source)}
     assert run_tool(outer, text, {"start": "/a"}, steps=every, timeout_s=90).result == {"count": 1}

@@ -5,7 +5,7 @@ import pytest
 from pulsus.agent.loop.call_draft import AskPerson
 from pulsus.agent.tool_protocol import CallNeeds
 from pulsus.gates.repeated_commands import is_decided_by_files
-from tests.control_rules import control, draft
+from tests.call_verdicts import control, draft
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.core.compose.selection.selector import Decision
+from pulsus.core.compose.selection.choose_policy import Decision
 from pulsus.core.types import ParsedIntent
 from pulsus.routing.clarify import (
     WHICH_AREA,

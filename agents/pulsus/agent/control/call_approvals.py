@@ -1,8 +1,9 @@
 """The approvals of one agent session's calls: waiting, given and used (assistant architecture §6).
 
 They are in memory. Each is answered once, and allows exactly one call: the one whose hash it was
-made for. A restart voids all of them. They bind an answer to its call. The cards on which several
-people decide at `pulsus serve` are in `approvals/cards/waiting_approvals.py`.
+made for. A restart voids all of them. They bind an answer to its call. If a call needs an approval
+at all is decided in `call_verdict.py`. The cards on which several people decide at `pulsus serve`
+are in `approvals/cards/waiting_approvals.py`.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from pulsus.errors import LlmNotConfigured, NothingFits, PulsusError, UsageError
 
 if TYPE_CHECKING:
     from pulsus.agent.agent_session import AgentSession, AskEnd
-    from pulsus.agent.control.control_rules import ControlLevel
+    from pulsus.agent.control.call_verdict import ControlLevel
     from pulsus.cli.agent.event_view import RunSummary
     from pulsus.core.types import RouteOutcome
 

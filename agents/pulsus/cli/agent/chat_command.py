@@ -18,7 +18,7 @@ from pulsus.errors import PulsusError, UsageError
 
 if TYPE_CHECKING:
     from pulsus.agent.agent_session import AgentSession, AskEnd
-    from pulsus.agent.control.control_rules import ControlLevel
+    from pulsus.agent.control.call_verdict import ControlLevel
     from pulsus.agent.sessions.session_file import SavedSession
     from pulsus.bootstrap import App
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from pulsus.cli.render import explain_table
 from pulsus.cli.render.inputs_text import describe_use, input_lines
 from pulsus.cli.render.validation_text import TAG, VERDICTS, printable, relative
-from pulsus.core.compose.selection.selector import by_p
+from pulsus.core.compose.selection.choose_policy import by_p
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.types import (
     OutputRef,

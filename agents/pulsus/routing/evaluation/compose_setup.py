@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pulsus.core.compose.plans.planner import compose_plan
+from pulsus.core.compose.plans.build_plan import compose_plan
 from pulsus.core.compose.tool_chains.chain_composer import ChainComposer
 from pulsus.core.compose.tool_chains.past_plans import Edge
 from pulsus.core.compose.tool_chains.tool_evidence import RankText

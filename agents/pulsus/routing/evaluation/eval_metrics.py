@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pulsus.core.compose.selection.selector import Decision
+from pulsus.core.compose.selection.choose_policy import Decision
 from pulsus.core.types import InputValue, Ranked
 from pulsus.routing.evaluation import diagnosis, reliability
 from pulsus.routing.evaluation.dataset import GoldenRow

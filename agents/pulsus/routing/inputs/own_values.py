@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from pulsus.core.arguments.filler import FilledValue, fill
-from pulsus.core.compose.plans.planner import DRY_RUN
+from pulsus.core.compose.plans.build_plan import DRY_RUN
 from pulsus.core.contract import type_hints
 from pulsus.core.types import JsonValue
 from pulsus.routing.inputs.plan_steps import StepInputs

@@ -9,7 +9,7 @@ from pulsus.core.arguments.contract_inputs import from_arguments
 from pulsus.core.arguments.inputs import Fillable
 from pulsus.core.arguments.rows.columns import Column, read_columns
 from pulsus.core.arguments.rows.row_inputs import RowInputs, read_row_inputs
-from pulsus.core.compose.plans import planner
+from pulsus.core.compose.plans import build_plan
 from pulsus.core.contract import type_hints
 from pulsus.core.types import (
     ArgSpec,
@@ -140,7 +140,7 @@ def _plan_steps(
 def decision_arguments(decision: RouteDecision) -> tuple[ArgSpec, ...]:
     """Return the arguments of what was decided: of the plan, or of the selected tool."""
     if decision.plan:
-        return planner.list_parameters(decision.plan, decision.selected)
+        return build_plan.list_parameters(decision.plan, decision.selected)
     return decision.selected[0].args if decision.selected else ()
 
 
@@ -149,7 +149,7 @@ def with_parameters(outcome: RouteOutcome, wanted: Sequence[tuple[str, str]]) ->
     decision = outcome.decision
     if decision.plan is None or not wanted:
         return outcome
-    plan = planner.add_parameters(decision.plan, decision.selected, wanted)
+    plan = build_plan.add_parameters(decision.plan, decision.selected, wanted)
     return replace(outcome, decision=replace(decision, plan=plan))
 
 
@@ -160,7 +160,7 @@ def with_separate_parameters(
     decision = outcome.decision
     if decision.plan is None or not wanted:
         return outcome
-    plan = planner.separate_parameters(decision.plan, decision.selected, wanted)
+    plan = build_plan.separate_parameters(decision.plan, decision.selected, wanted)
     changed = replace(outcome, decision=replace(decision, plan=plan))
     return plan_preview.mark_unconnected(changed, plan)
 

@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from pulsus.approvals.run_consent import Consent, RunApproval
+from pulsus.core.compose.plans.build_plan import list_parameters
 from pulsus.core.compose.plans.dsl.step_references import list_dependencies
-from pulsus.core.compose.plans.planner import list_parameters
 from pulsus.core.compose.plans.type_check import require_types
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.core.compose.saved_plans.saved_plan_mapping import (

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from pulsus.core.compose.plans import pins
+from pulsus.core.compose.plans.build_plan import add_parameters, list_parameters
 from pulsus.core.compose.plans.conversion_notes import list_conversions
 from pulsus.core.compose.plans.dsl.plan_checks import check_plan
-from pulsus.core.compose.plans.planner import add_parameters, list_parameters
 from pulsus.core.compose.plans.type_check import require_types
 from pulsus.core.compose.saved_plans.saved_plan import (
     Alternative,

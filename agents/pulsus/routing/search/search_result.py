@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pulsus.core.compose.selection.selector import Decision
+from pulsus.core.compose.selection.choose_policy import Decision
 from pulsus.core.types import Ranked, SubIntent
 from pulsus.fast_dataclass import dataclass
 

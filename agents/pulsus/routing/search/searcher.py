@@ -10,17 +10,17 @@ from dataclasses import replace
 
 from pulsus.core.compose.selection import (
     accepted_plan,
+    choose_policy,
     promoted_plan,
     request_split,
     row_operations,
-    selector,
 )
+from pulsus.core.compose.selection.choose_policy import Decision
 from pulsus.core.compose.selection.producer_closure import (
     ClosedDecision,
     add_producers,
     needs_key,
 )
-from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.text.tokens import clean
 from pulsus.core.types import ParsedIntent, Ranked, SubIntent, ToolSpec
 from pulsus.fast_dataclass import dataclass
@@ -100,25 +100,25 @@ class Searcher:
         def rank(tools: Collection[str] | None) -> Sequence[Ranked]:
             return ranking.rank_request(intent, tools, include)
 
-        looked = selector.narrow_then_widen(ranking.pool(intent), rank, tau=config.threshold)
+        looked = choose_policy.narrow_then_widen(ranking.pool(intent), rank, tau=config.threshold)
         does = row_operations.match_given_rows(clean(intent.intent))
         if does:
             following = ranking.rank_followers(f"{intent.intent} {does}")
-            looked = selector.put_first(following, looked, tau=config.threshold)
+            looked = choose_policy.put_first(following, looked, tau=config.threshold)
         found = request_split.split_request(
             intent.intent,
             ranking.rank_clause,
             floor=ranking.floor,
             following=ranking.rank_followers,
         )
-        choice = selector.decide_policy(
+        choice = choose_policy.decide_policy(
             looked.candidates,
             found,
             tau=config.threshold,
             slack=config.compose_slack,
             max_steps=self.max_steps,
         )
-        choice = selector.prefer_hinted(choice, found, hinted, floor=ranking.floor)
+        choice = choose_policy.prefer_hinted(choice, found, hinted, floor=ranking.floor)
         filtered, tools = None, ranking.catalogue.tools
         if ranking.access and not looked.candidates:
             filtered = ranking.access.explain_no_tools(tools)
@@ -142,8 +142,8 @@ class Searcher:
             choice, found, notes = closed.choice, closed.subintents, (*notes, *closed.notes)
         return self.with_omissions(
             SearchResult(
-                selector.put_steps_first(ranked, choice),
-                selector.put_chosen_first(found, choice),
+                choose_policy.put_steps_first(ranked, choice),
+                choose_policy.put_chosen_first(found, choice),
                 choice,
                 looked.widened,
                 filtered=filtered is not None,

@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.agent.control.call_description import describe_call, equivalent_command
-from tests.control_rules import edit, restart, write_command
+from tests.call_verdicts import edit, restart, write_command
 
 
 def lines_of(before, after):

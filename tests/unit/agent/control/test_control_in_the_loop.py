@@ -6,7 +6,7 @@ from dataclasses import replace
 from pulsus.agent.control.call_approvals import CallApprovals
 from pulsus.agent.control.person_asker import CallDecision, PersonAsker
 from tests.agent_runs import WEB, answers, call, fresh_state, proposes, world
-from tests.control_rules import Clock, control
+from tests.call_verdicts import Clock, control
 
 
 def restart():

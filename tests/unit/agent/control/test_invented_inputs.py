@@ -11,8 +11,8 @@ from pulsus.agent.control.invented_inputs import NamedValues, find_invented
 from pulsus.agent.control.session_words import SessionWords
 from pulsus.agent.tool_protocol import CallNeeds
 from pulsus.core.types import ArgSpec, Effects
+from tests.call_verdicts import HOST, control, draft
 from tests.compositions import spec
-from tests.control_rules import HOST, control, draft
 
 UPTIME = spec(
     "system/info/kernel_uptime",

@@ -6,7 +6,7 @@ import pytest
 
 from pulsus.agent.control.call_approvals import CallApprovals
 from pulsus.agent.control.person_asker import CallDecision, PersonAsker
-from tests.control_rules import Clock, code_of, control, restart
+from tests.call_verdicts import Clock, code_of, control, restart
 
 
 class Person:

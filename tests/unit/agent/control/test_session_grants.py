@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.agent.control.session_grants import SessionGrants, grant_key
-from tests.control_rules import Clock
+from tests.call_verdicts import Clock
 
 
 def key(command="systemctl restart nginx", risk="medium", ids=("host:web01:m1",), version="p1"):

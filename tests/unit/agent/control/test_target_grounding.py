@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.control_rules import (
+from tests.call_verdicts import (
     NGINX,
     code_of,
     control,

@@ -11,7 +11,7 @@ from pulsus.agent.control.call_request import ControlPorts
 from pulsus.agent.loop.call_draft import RefusedCall
 from pulsus.approvals.cards.card_text import card_text
 from pulsus.approvals.cards.file_difference import MOST_CHARS, MOST_LINES, EditNotShown
-from tests.control_rules import code_of, control, details_of, draft, edit, error_of, request_of
+from tests.call_verdicts import code_of, control, details_of, draft, edit, error_of, request_of
 
 PATH = "/etc/app.conf"
 

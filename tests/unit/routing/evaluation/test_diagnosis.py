@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pulsus.core.compose.selection.selector import Decision
+from pulsus.core.compose.selection.choose_policy import Decision
 from pulsus.core.rankers.calibration import shipped_calibration
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.routing.evaluation.dataset import GoldenRow

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pulsus.core.compose.selection.selector import Decision
+from pulsus.core.compose.selection.choose_policy import Decision
 from pulsus.core.types import InputValue
 from pulsus.errors import EvalBelowFloor, UsageError
 from pulsus.routing.evaluation.dataset import (

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.core.compose.plans import module_source, planner
+from pulsus.core.compose.plans import build_plan, module_source
 from pulsus.core.types import ParsedIntent, RouteDecision, RouteOutcome
 from pulsus.routing.inputs.promoted_steps import read_promoted_plan
 from tests.shipped import APP, TOOLS
 
 STEPS = tuple(t for name in ("disk_usage", "filter_rows") for t in TOOLS if t.name == name)
-PLAN = planner.compose_plan("full disks", STEPS)
+PLAN = build_plan.compose_plan("full disks", STEPS)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from pulsus.core.compose.plans import planner
+from pulsus.core.compose.plans import build_plan
 from pulsus.core.types import ParsedIntent, Ranked, RouteDecision, RouteOutcome, SubIntent
 from pulsus.routing.inputs.plan_steps import PromotedPlan
 from pulsus.routing.inputs.route_inputs import call_values, named_inputs, with_inputs
@@ -29,7 +29,7 @@ def outcome(*parts):
     return RouteOutcome(
         run_id="",
         intent=ParsedIntent(None, None, request, 1.0),
-        decision=RouteDecision("r", "compose", tools, planner.compose_plan(request, tools), ""),
+        decision=RouteDecision("r", "compose", tools, build_plan.compose_plan(request, tools), ""),
         candidates=(),
         tau=0.6,
         widened=False,
@@ -125,7 +125,7 @@ def test_a_promoted_composition_reads_the_same_values_as_its_plan():
     made = outcome(("disk_usage", DISK), ("filter_rows", OVER_80))
     plan = made.decision.plan
     assert plan is not None
-    args = planner.list_parameters(plan, made.decision.selected)
+    args = build_plan.list_parameters(plan, made.decision.selected)
     tool = replace(named("disk_usage"), args=args, composed=True)
     again = replace(made, decision=RouteDecision("r", "select", (tool,), None, ""))
     promoted = PromotedPlan(plan, made.decision.selected)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import RankerConfig
-from pulsus.core.compose.selection.selector import Decision
+from pulsus.core.compose.selection.choose_policy import Decision
 from pulsus.core.rankers.calibration import shipped_calibration
 from pulsus.core.rankers.lexical.tool_names import worth
 from pulsus.core.rankers.ranker import Ranker

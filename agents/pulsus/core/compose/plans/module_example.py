@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pulsus.core.compose.plans.planner import list_parameters
+from pulsus.core.compose.plans.build_plan import list_parameters
 from pulsus.core.types import (
     Constant,
     Example,

@@ -11,13 +11,13 @@ import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from pulsus.core.compose.plans.build_plan import list_parameters
 from pulsus.core.compose.plans.dsl.plan_checks import RESERVED
 from pulsus.core.compose.plans.dsl.plan_mapping import plan_from_dict, plan_to_dict
 from pulsus.core.compose.plans.dsl.refusal import refuse
 from pulsus.core.compose.plans.dsl.step_references import uses_control
 from pulsus.core.compose.plans.module_docstring import render_plan_contract
 from pulsus.core.compose.plans.module_example import build_example
-from pulsus.core.compose.plans.planner import list_parameters
 from pulsus.core.compose.rendering import render_template
 from pulsus.core.contract import imports_steps, type_hints
 from pulsus.core.python_source import python_parser

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pulsus.core.compose.plans.planner import DRY_RUN
+from pulsus.core.compose.plans.build_plan import DRY_RUN
 from pulsus.core.types import OutputRef, ParamRef, Plan
 
 _PRONOUNS = frozenset(

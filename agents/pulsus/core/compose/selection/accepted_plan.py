@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
+from pulsus.core.compose.selection.choose_policy import Decision
 from pulsus.core.compose.selection.promoted_plan import list_content_stems
-from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.types import Ranked, SubIntent
 
 RankTools = Callable[[Collection[str]], Sequence[Ranked]]

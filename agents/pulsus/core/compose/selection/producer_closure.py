@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from pulsus.core.compose.plans import wiring
-from pulsus.core.compose.selection.selector import Decision
+from pulsus.core.compose.selection.choose_policy import Decision
 from pulsus.core.contract import type_hints
 from pulsus.core.text.tokens import words
 from pulsus.core.types import ArgSpec, OutputRef, Ranked, SubIntent, ToolSpec

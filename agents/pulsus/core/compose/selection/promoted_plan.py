@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pulsus.core.compose.selection.selector import Decision, move_first
+from pulsus.core.compose.selection.choose_policy import Decision, move_first
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.text.literals import cut_out_values
 from pulsus.core.text.tokens import clean, stems

@@ -20,7 +20,7 @@ from pulsus.core.arguments.subject_names import (
     names_coded_setting,
 )
 from pulsus.core.arguments.write_choices import propose_write_choices
-from pulsus.core.compose.selection.selector import CLEAR_MARGIN
+from pulsus.core.compose.selection.choose_policy import CLEAR_MARGIN
 from pulsus.core.text.tokens import content_words
 from pulsus.core.types import Ranked, ToolSpec
 

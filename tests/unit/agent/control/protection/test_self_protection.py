@@ -15,7 +15,7 @@ from pulsus.agent.tools.all_tools import own_environment
 from pulsus.commands import classify
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.infra.process_family import ProcessFamily
-from tests.control_rules import code_of
+from tests.call_verdicts import code_of
 
 PROJECT = Path("/srv/app")
 PACKAGE = "/opt/venv/lib/python3.11/site-packages/pulsus"

@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from pulsus.core.compose.plans import module_source, planner
+from pulsus.core.compose.plans import build_plan, module_source
 from pulsus.core.types import (
     Constant,
     Effects,
@@ -62,7 +62,7 @@ PLOT = spec(
 
 
 def composed(*tools, description="List the biggest files, then plot them"):
-    return module_source.render_module(planner.compose_plan(description, tools), tools)
+    return module_source.render_module(build_plan.compose_plan(description, tools), tools)
 
 
 def read_back(text, tool_id="a/b/c"):
@@ -270,7 +270,7 @@ def test_an_optional_parameter_of_the_module_keeps_its_default():
 
 
 def test_a_step_with_a_missing_tool_or_other_bytes_is_not_rendered():
-    plan = planner.compose_plan("", [LIST])
+    plan = build_plan.compose_plan("", [LIST])
     with pytest.raises(PlanInvalid, match="missing in the given tools"):
         module_source.render_module(plan, [])
     with pytest.raises(PlanInvalid, match="not pinned"):
@@ -292,7 +292,7 @@ def test_a_module_that_is_not_composed_has_no_plan(text):
 
 def test_a_syntax_warning_of_the_module_does_not_hide_its_plan():
     text = composed(LIST, PLOT) + 'X = "\\d"\n'
-    assert module_source.read_plan(text.encode()) == planner.compose_plan(
+    assert module_source.read_plan(text.encode()) == build_plan.compose_plan(
         "List the biggest files, then plot them", [LIST, PLOT]
     )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.compose.plans import module_source, pins, planner
+from pulsus.core.compose.plans import build_plan, module_source, pins
 from pulsus.core.types import Plan, PlanStep
 from pulsus.errors import HashMoved, PlanInvalid, ToolAmbiguous, ToolNotFound
 from tests.compositions import finder, module
@@ -13,10 +13,10 @@ from tests.compositions import finder, module
 ONE = module("a/b/one", '"""One."""\n\n\ndef run() -> dict[str, int]:\n    return {"x": 1}\n')
 TWO = module("a/b/two", '"""Two."""\n\n\ndef run(result: int) -> int:\n    return 2\n')
 INNER = module(
-    "c/d/inner", module_source.render_module(planner.compose_plan("", [ONE[0]]), [ONE[0]])
+    "c/d/inner", module_source.render_module(build_plan.compose_plan("", [ONE[0]]), [ONE[0]])
 )
 OUTER = module(
-    "c/d/outer", module_source.render_module(planner.compose_plan("", [INNER[0]]), [INNER[0]])
+    "c/d/outer", module_source.render_module(build_plan.compose_plan("", [INNER[0]]), [INNER[0]])
 )
 
 
@@ -67,7 +67,7 @@ def test_compositions_that_nest_too_deep_are_refused():
     pairs = [ONE]
     for number in range(pins.MAX_NESTING + 1):
         below = pairs[-1][0]
-        text = module_source.render_module(planner.compose_plan("", [below]), [below])
+        text = module_source.render_module(build_plan.compose_plan("", [below]), [below])
         pairs.append(module(f"c/d/level{number}", text))
     tools = [tool for tool, _ in pairs]
     with pytest.raises(PlanInvalid, match="deeper than"):

@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.core.compose.selection.accepted_plan import find_accepted_steps, repeat_accepted_plan
-from pulsus.core.compose.selection.selector import Decision
+from pulsus.core.compose.selection.choose_policy import Decision
 from pulsus.core.types import SubIntent
 from tests.ranking import ranked
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.compose.selection.selector import Decision, decide_policy, prefer_hinted
+from pulsus.core.compose.selection.choose_policy import Decision, decide_policy, prefer_hinted
 from pulsus.core.types import Ranked, SubIntent
 from tests.ranking import tool
 

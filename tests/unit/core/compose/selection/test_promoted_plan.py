@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from pulsus.core.compose.selection.choose_policy import Decision
 from pulsus.core.compose.selection.promoted_plan import find_promoted_plan, select_promoted_plan
-from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.types import Vote
 from tests.ranking import ranked
 

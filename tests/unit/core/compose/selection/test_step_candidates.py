@@ -5,7 +5,11 @@ from dataclasses import replace
 import pytest
 
 from pulsus.core.compose.selection import step_candidates
-from pulsus.core.compose.selection.selector import decide_policy, prefer_hinted, put_chosen_first
+from pulsus.core.compose.selection.choose_policy import (
+    decide_policy,
+    prefer_hinted,
+    put_chosen_first,
+)
 from pulsus.core.contract import type_hints
 from pulsus.core.types import SubIntent
 from tests.compositions import ROWS, arg, spec

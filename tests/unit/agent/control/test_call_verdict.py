@@ -9,8 +9,7 @@ from pulsus.agent.loop.call_draft import AskPerson, RefusedCall, RunCall
 from pulsus.agent.tool_protocol import CallNeeds
 from pulsus.core.types import Effects
 from pulsus.gates.resources.resolved_resource import ResolvedResource
-from tests.compositions import spec
-from tests.control_rules import (
+from tests.call_verdicts import (
     HOST,
     NGINX,
     code_of,
@@ -23,6 +22,7 @@ from tests.control_rules import (
     restart,
     write_command,
 )
+from tests.compositions import spec
 
 SAID = "restart nginx on web01 and edit /etc/nginx/nginx.conf"
 

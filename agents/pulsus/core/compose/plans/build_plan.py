@@ -1,4 +1,4 @@
-"""Build a plan from chosen tools: connect outputs to inputs, name parameters (spec §6). Pure."""
+"""Build the plan of a composition: connect outputs to inputs, name parameters (spec §6). Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,11 @@
-"""The verdict of policy, control level and self-protection on a call (architecture §2.6, §6; §32).
+"""Decide if a call of the agent runs, is refused or needs approval (control levels; §2.6, §32).
 
 Rules refuse in a fixed order: Pulsus itself, secrets, commands that are no reads, reads sent to the
 tool that writes, the policy, targets that were not named. Only then the control level decides.
+
+The question to a person is built in `call_request.py` and asked in `person_asker.py`; its answer
+is kept in `call_approvals.py`, and "for this session" in `session_grants.py`. The verdict on a
+command is `commands/classify.py`, the ruling of the policy `gates/command_policy.py`.
 """
 
 from __future__ import annotations

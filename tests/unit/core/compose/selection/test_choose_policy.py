@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose.selection.selector import (
+from pulsus.core.compose.selection.choose_policy import (
     CandidateSet,
     Decision,
     decide_policy,

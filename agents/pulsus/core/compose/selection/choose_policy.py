@@ -1,4 +1,8 @@
-"""Decide between select, compose and generate (spec §5, §6). Pure."""
+"""Choose to select, compose or generate for a request, by p and τ (spec §5, §6). Pure.
+
+The search that calls it is `routing/search/searcher.py`, and the ranks and p come from
+`core/rankers/`. What follows from the choice is in `routing/route_outcome.py`.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose.plans import planner
+from pulsus.core.compose.plans import build_plan
 from pulsus.core.compose.plans.dsl.plan_mapping import plan_from_dict
 from pulsus.core.types import Example, OutputRef, ParamRef
 from pulsus.errors import PlanInvalid, PlanUnwirable
@@ -20,7 +20,7 @@ SAVE = spec(
 
 
 def test_inputs_without_an_earlier_output_of_their_name_become_parameters():
-    plan = planner.compose_plan("big files as a table", [BIG, TABLE])
+    plan = build_plan.compose_plan("big files as a table", [BIG, TABLE])
     first, second = plan.steps
     assert first.inputs == {"folder": ParamRef("folder")}
     assert second.inputs == {"rows": OutputRef("s1", "rows")}
@@ -28,58 +28,58 @@ def test_inputs_without_an_earlier_output_of_their_name_become_parameters():
 
 
 def test_every_step_is_pinned_for_domain_tools_and_shared_tools():
-    plan = planner.compose_plan("", [BIG, TABLE])
+    plan = build_plan.compose_plan("", [BIG, TABLE])
     assert [step.tool for step in plan.steps] == ["storage/usage/biggest", "shared/report/table"]
     assert [step.sha256 for step in plan.steps] == [BIG.sha256, TABLE.sha256]
 
 
 def test_the_output_of_the_nearest_earlier_step_is_used():
     sort = spec("shared/sort/top", arg("rows", ROWS), gives={"rows": ROWS})
-    plan = planner.compose_plan("", [BIG, sort, TABLE])
+    plan = build_plan.compose_plan("", [BIG, sort, TABLE])
     assert plan.steps[2].inputs == {"rows": OutputRef("s2", "rows")}
 
 
 def test_a_nearer_output_of_a_wrong_type_does_not_hide_a_fitting_one():
     count = spec("shared/count/rows", arg("rows", ROWS), gives={"rows": "int"})
-    plan = planner.compose_plan("", [BIG, count, TABLE])
+    plan = build_plan.compose_plan("", [BIG, count, TABLE])
     assert plan.steps[2].inputs == {"rows": OutputRef("s1", "s1_rows")}
 
 
 def test_a_container_is_connected_by_type_if_no_name_matches():
     scan = spec("net/scan/ports", gives={"found": ROWS, "host": "str"})
-    plan = planner.compose_plan("", [scan, TABLE])
+    plan = build_plan.compose_plan("", [scan, TABLE])
     assert plan.steps[1].inputs == {"rows": OutputRef("s1", "found")}
 
 
 def test_rows_is_used_if_a_step_has_several_outputs_of_one_type():
     two = spec("a/b/two", gives={"unreadable": ROWS, "rows": ROWS})
-    assert planner.compose_plan("", [two, SAVE]).steps[1].inputs["markdown"] == OutputRef(
+    assert build_plan.compose_plan("", [two, SAVE]).steps[1].inputs["markdown"] == OutputRef(
         "s1", "rows"
     )
 
 
 def test_no_output_is_guessed_if_several_have_the_same_type():
     two = spec("a/b/two", gives={"left": ROWS, "right": ROWS})
-    assert planner.compose_plan("", [two, TABLE]).params == ("rows",)
+    assert build_plan.compose_plan("", [two, TABLE]).params == ("rows",)
 
 
 def test_the_text_of_the_nearest_step_is_saved_before_older_rows():
     convert = spec("data/convert/doc", "source", gives={"text": "str", "to": "str"})
-    plan = planner.compose_plan("", [BIG, convert, SAVE])
+    plan = build_plan.compose_plan("", [BIG, convert, SAVE])
     assert plan.steps[2].inputs["markdown"] == OutputRef("s2", "text")
-    assert planner.compose_plan("", [BIG, convert, TABLE]).steps[2].inputs == {
+    assert build_plan.compose_plan("", [BIG, convert, TABLE]).steps[2].inputs == {
         "rows": OutputRef("s1", "rows")
     }
 
 
 def test_a_scalar_is_never_connected_by_its_type_alone():
     need = spec("a/b/need", "host")
-    assert planner.compose_plan("", [SAVE, need]).steps[1].inputs == {"host": ParamRef("host")}
+    assert build_plan.compose_plan("", [SAVE, need]).steps[1].inputs == {"host": ParamRef("host")}
 
 
 def test_an_optional_scalar_keeps_its_default():
     lists = spec("a/b/list", arg("path", default="''"), gives={"rows": ROWS})
-    assert planner.compose_plan("", [SAVE, lists]).steps[1].inputs == {}
+    assert build_plan.compose_plan("", [SAVE, lists]).steps[1].inputs == {}
 
 
 CERT = spec(
@@ -94,9 +94,9 @@ CERT = spec(
 
 
 def test_an_optional_input_that_examples_set_becomes_an_optional_parameter():
-    plan = planner.compose_plan("", [CERT, TABLE])
+    plan = build_plan.compose_plan("", [CERT, TABLE])
     assert plan.steps[0].inputs == {"host": ParamRef("host"), "file": ParamRef("file")}
-    params = planner.list_parameters(plan, [CERT, TABLE])
+    params = build_plan.list_parameters(plan, [CERT, TABLE])
     assert [(p.name, p.required, p.default) for p in params] == [
         ("host", False, "''"),
         ("file", False, "''"),
@@ -105,7 +105,7 @@ def test_an_optional_input_that_examples_set_becomes_an_optional_parameter():
 
 def test_optional_parameters_are_not_shared_and_leave_the_plain_names_to_required_ones():
     other = spec("a/b/read", "file", gives={"x": "int"})
-    plan = planner.compose_plan("", [CERT, other, CERT])
+    plan = build_plan.compose_plan("", [CERT, other, CERT])
     assert plan.params == ("file", "host", "s1_file", "s3_host", "s3_file")
     assert plan.steps[1].inputs == {"file": ParamRef("file")}
 
@@ -115,35 +115,35 @@ def test_all_steps_share_one_dry_run_parameter():
         return spec(f"a/b/{name}", arg("dry_run", "bool", default=default), kind="write")
 
     tools = [write("one", "True"), write("two", "True")]
-    plan = planner.compose_plan("", tools)
+    plan = build_plan.compose_plan("", tools)
     assert plan.params == ("dry_run",)
-    assert not planner.list_parameters(plan, tools)[0].required
+    assert not build_plan.list_parameters(plan, tools)[0].required
     tools = [write("one", "True"), write("two", "False")]
-    (param,) = planner.list_parameters(planner.compose_plan("", tools), tools)
+    (param,) = build_plan.list_parameters(build_plan.compose_plan("", tools), tools)
     assert param.required, "with different defaults the caller must say which is meant"
 
 
 def test_two_steps_with_the_same_required_input_share_a_parameter():
     other = spec("storage/age/stale", arg("folder", "Path"), gives={"old": ROWS})
-    plan = planner.compose_plan("", [BIG, other])
+    plan = build_plan.compose_plan("", [BIG, other])
     assert plan.params == ("folder",)
 
 
 def test_a_parameter_of_another_type_is_prefixed_with_its_step():
     other = spec("storage/age/stale", arg("folder", "int"), gives={"old": ROWS})
-    plan = planner.compose_plan("", [BIG, other])
+    plan = build_plan.compose_plan("", [BIG, other])
     assert plan.params == ("folder", "s2_folder")
 
 
 def test_a_report_never_overwrites_the_file_it_describes():
     digest = spec("shared/hash/file", "path", gives={"path": "str", "rows": ROWS})
-    plan = planner.compose_plan("", [digest, SAVE])
+    plan = build_plan.compose_plan("", [digest, SAVE])
     assert plan.steps[1].inputs["path"] == ParamRef("s2_path")
     assert plan.params == ("path", "s2_path")
 
 
 def test_unused_outputs_are_returned_and_the_last_step_keeps_its_names():
-    plan = planner.compose_plan("", [BIG, spec("a/b/c", gives={"rows": ROWS}), TABLE])
+    plan = build_plan.compose_plan("", [BIG, spec("a/b/c", gives={"rows": ROWS}), TABLE])
     assert plan.steps[0].outputs == {"s1_rows": "rows", "total": "total"}
     assert plan.returns == ("s1_rows", "total", "markdown")
 
@@ -151,24 +151,24 @@ def test_unused_outputs_are_returned_and_the_last_step_keeps_its_names():
 def test_a_tool_without_declared_outputs_has_the_output_result():
     plain = spec("a/b/plain", return_hint="list[str]")
     use = spec("a/b/use", arg("result", "list[str]"))
-    plan = planner.compose_plan("", [plain, use])
+    plan = build_plan.compose_plan("", [plain, use])
     assert plan.steps[1].inputs == {"result": OutputRef("s1", "s1_result")}
 
 
 def test_an_output_key_that_is_no_identifier_gets_a_valid_name():
     odd = spec("a/b/odd", gives={"load-1m": "float", "5m": "float"})
-    plan = planner.compose_plan("", [odd])
+    plan = build_plan.compose_plan("", [odd])
     assert plan.steps[0].outputs == {"load_1m": "load-1m", "_5m": "5m"}
 
 
 def test_a_parameter_never_has_the_name_of_a_keyword():
-    assert planner.compose_plan("", [spec("a/b/c", "from")]).params == ("from_",)
+    assert build_plan.compose_plan("", [spec("a/b/c", "from")]).params == ("from_",)
 
 
 def test_a_plan_that_cannot_be_connected_names_the_missing_input():
     text = spec("a/b/text", gives={"rows": "str"})
     with pytest.raises(PlanUnwirable) as caught:
-        planner.compose_plan("", [text, TABLE])
+        build_plan.compose_plan("", [text, TABLE])
     message = str(caught.value)
     assert "s2" in message
     assert "'rows'" in message
@@ -179,19 +179,19 @@ def test_a_plan_that_cannot_be_connected_names_the_missing_input():
 @pytest.mark.parametrize("tools", [[], [BIG] * 9], ids=["none", "too many"])
 def test_a_plan_with_no_step_or_more_than_the_limit_is_refused(tools):
     with pytest.raises(PlanInvalid):
-        planner.compose_plan("", tools, max_steps=8)
+        build_plan.compose_plan("", tools, max_steps=8)
 
 
 def test_parameters_carry_the_hint_and_description_of_their_step():
-    plan = planner.compose_plan("", [BIG, TABLE])
-    (folder,) = planner.list_parameters(plan, [BIG, TABLE])
+    plan = build_plan.compose_plan("", [BIG, TABLE])
+    (folder,) = build_plan.list_parameters(plan, [BIG, TABLE])
     assert (folder.name, folder.type_hint, folder.required) == ("folder", "str", True)
 
 
 def test_a_parameter_that_only_an_expression_reads_has_no_type():
     steps = [{"id": "s", "tool": BIG.id, "inputs": {"folder": "/tmp/{{ input.name }}"}}]
     plan = plan_from_dict({"plan": {"steps": steps}, "io": {"params": ["name"]}})
-    (name,) = planner.list_parameters(plan, [BIG])
+    (name,) = build_plan.list_parameters(plan, [BIG])
     assert (name.name, name.type_hint, name.required) == ("name", None, True)
 
 
@@ -200,7 +200,7 @@ EDIT = spec("config/edit/set_line", "path", "key", gives={"path": "str"}, kind="
 
 
 def test_the_file_of_one_change_does_not_become_that_of_the_next():
-    plan = planner.compose_plan("", [RENEW, EDIT])
+    plan = build_plan.compose_plan("", [RENEW, EDIT])
     first, second = plan.steps
     assert first.inputs == {"path": ParamRef("path"), "key": ParamRef("key")}
     assert second.inputs == {"path": ParamRef("s2_path"), "key": ParamRef("s2_key")}
@@ -208,4 +208,4 @@ def test_the_file_of_one_change_does_not_become_that_of_the_next():
 
 def test_a_change_does_not_take_its_target_from_the_output_of_a_read():
     find = spec("config/find/find", "name", gives={"path": "str"})
-    assert planner.compose_plan("", [find, EDIT]).steps[1].inputs["path"] == ParamRef("path")
+    assert build_plan.compose_plan("", [find, EDIT]).steps[1].inputs["path"] == ParamRef("path")
