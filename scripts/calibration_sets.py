@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pulsus.config.settings import RankerConfig
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.routing.evaluation import calibration_fit
 from pulsus.routing.evaluation.calibration_fit import Sample
 from pulsus.routing.evaluation.dataset import GoldenRow, load_queries, load_tools

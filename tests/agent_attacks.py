@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pulsus
-from pulsus.agent.control.call_request import ControlPorts
+from pulsus.agent.control.build_call_question import ControlPorts
 from pulsus.agent.control.call_verdict import AgentControl
 from pulsus.agent.control.protection.own_address import OwnAddress
 from pulsus.agent.control.protection.own_process import OwnProcess

@@ -15,7 +15,7 @@ import threading
 from pulsus.approvals.cards.approval_card import ApprovalCard
 from pulsus.approvals.cards.card_decisions import CardDecisions
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
-from pulsus.core.storage.decision_log import verify
+from pulsus.core.storage.decision_log import verify_log
 from pulsus.core.storage.decision_log.log_record import LogRecord
 from pulsus.core.storage.state_db import state_db
 from pulsus.core.storage.state_db.shared_connection import SharedConnection
@@ -136,7 +136,9 @@ def _log_faults(places):
     """Return the faults of the decision log after the crash, and after a further decision."""
     folder = places.state / "audit"
     records: list[LogRecord] = []
-    wrong = [f"the log: {found}" for found in verify.check_log(folder, each=records.append).damages]
+    wrong = [
+        f"the log: {found}" for found in verify_log.check_log(folder, each=records.append).damages
+    ]
     recorded = {record.key for record in records}
     wrong += [
         f"lost: {card} was acknowledged and is not in the log"
@@ -144,7 +146,7 @@ def _log_faults(places):
         if f"{card}:approved" not in recorded
     ]
     places.decisions().approved(_done("apr-later"))
-    after = verify.check_log(folder)
+    after = verify_log.check_log(folder)
     wrong += [f"the log goes on with {found}" for found in (*after.damages, *after.notes)]
     places.ledger().void("apr-later", "ada")
     return wrong

@@ -8,9 +8,9 @@ from pulsus.core.storage.decision_log import (
     append_position,
     decision_log,
     log_record,
-    sealed_segments,
+    log_rotation,
     user_witness,
-    verify,
+    verify_log,
 )
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import Busy
@@ -41,7 +41,7 @@ def logged(state_dir, count, *, seal_after=()):
     for number in range(1, count):
         append(state_dir, data={"number": number})
         if number in seal_after:
-            sealed_segments.seal_segment(state_dir, before=LATER, clock=noon)
+            log_rotation.seal_segment(state_dir, before=LATER, clock=noon)
     return state_dir / "audit"
 
 
@@ -62,13 +62,13 @@ def head(folder):
 def each(folder):
     """Every record that is whole, in order."""
     found: list[log_record.LogRecord] = []
-    verify.check_log(folder, each=found.append)
+    verify_log.check_log(folder, each=found.append)
     return found
 
 
 def damages(folder, **options):
     """The codes of everything that is wrong, with file and line."""
-    found = verify.check_log(folder, **options)
+    found = verify_log.check_log(folder, **options)
     return [(d.code, d.path.name, d.line) for d in found.damages]
 
 
@@ -88,7 +88,7 @@ def append_in_child(state_dir, name, count, queue):
 def decided(project):
     """The key of every decision in the log, each of which must be whole."""
     found: list[log_record.LogRecord] = []
-    checked = verify.check_log(project / ".pulsus/audit", each=found.append)
+    checked = verify_log.check_log(project / ".pulsus/audit", each=found.append)
     assert checked.damages == ()
     return sorted(r.key for r in found if r.key)
 

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import griffe  # noqa: F401 - here, so that kills hit the storage and not an import
 
 from pulsus.core.storage import catalogue_lock
-from pulsus.core.storage.decision_log import verify
+from pulsus.core.storage.decision_log import verify_log
 from pulsus.core.storage.promotion import archived_version
 from pulsus.core.storage.promotion.deprecate import deprecate
 from pulsus.core.storage.records import promotion_records, version_archive
@@ -136,7 +136,7 @@ def audit(project, acknowledged, expected):
         "torn": [*torn(project, records), *leftovers(project)],
         "changelog": [] if entries.count("\n## ") == len(records) else [entries.count("\n## ")],
         "decisions": [r.id for r in records if decisions[catalogue_lock.decision_key(r)] != 1],
-        "log": [d.reason for d in verify.check_log(project / ".pulsus/audit").damages],
+        "log": [d.reason for d in verify_log.check_log(project / ".pulsus/audit").damages],
     }
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from pulsus import bootstrap
 from pulsus.core.rankers.spec.features import DocKeywords
 from pulsus.routing.evaluation.dataset import load_tools
-from pulsus.routing.maintenance.similar_text import ALIKE, description
+from pulsus.routing.maintenance.similar_descriptions import ALIKE, description
 from tests.benchmarks.ranking_peers import DEFAULT
 
 ROOT = Path(__file__).parents[2]

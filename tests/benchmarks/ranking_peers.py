@@ -25,7 +25,7 @@ from typing import Any
 
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.evaluate.prepare_search import prepare
-from pulsus.core.embeddings.similarity import request_vector
+from pulsus.core.embeddings.meaning_similarity import request_vector
 from pulsus.errors import ExtraMissing
 from pulsus.routing.evaluation.dataset import load_queries, load_tools
 from pulsus.routing.evaluation.eval_metrics import evaluate

@@ -35,7 +35,7 @@ from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_segment import IndexSegment
 from pulsus.core.rankers.lexical.query_matches import match_query
 from pulsus.core.rankers.lexical.query_terms import request_terms
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.routing.evaluation.dataset import load_queries, load_tools
 
 DEFAULT = Path(os.environ.get("PULSUS_BENCH", "../shared/bench")) / "retrieval"

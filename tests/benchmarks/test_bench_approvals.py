@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pulsus.core.storage.decision_log import decision_log, log_files, log_record, verify
+from pulsus.core.storage.decision_log import decision_log, log_record, synced_log_files, verify_log
 from pulsus.core.storage.decision_log.log_record import Head
 from pulsus.core.telemetry.redaction import Redactor
 from tests.approval_cards import MOVE, SUBJECT
@@ -51,7 +51,7 @@ def long_log(state_dir):
             line = log_record.encode(number, ts, "approval", decision(number), None, before)
             before = log_record.decode(line[:-1])[0].hash
             file.write(line)
-    log_files.write_head(folder, Head(first.log, number, before))
+    synced_log_files.write_head(folder, Head(first.log, number, before))
     return folder
 
 
@@ -60,7 +60,7 @@ def test_a_decision_log_of_100000_records_is_verified_in_5_seconds(tmp_path, mon
     (tmp_path / "project/.pulsus").mkdir(parents=True)
     folder = long_log(tmp_path / "project/.pulsus")
     began, used = time.perf_counter(), time.process_time()
-    found = verify.check_log(folder)
+    found = verify_log.check_log(folder)
     seconds, used = time.perf_counter() - began, time.process_time() - used
     with capsys.disabled():
         print(f"\n{found.records} records: {seconds:.2f} s, {used:.2f} s of one core")

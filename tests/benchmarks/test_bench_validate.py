@@ -32,7 +32,7 @@ from pulsus.config.settings import SandboxConfig
 from pulsus.core.contract import read_tool
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.sandbox.sandbox_limits import SandboxLimits
-from pulsus.core.validators.steps.dry_run import DryRun
+from pulsus.core.validators.steps.smoke_and_dry_run import DryRun
 from pulsus.core.validators.validator_protocol import Subject
 
 path = Path(sys.argv[1]).resolve()

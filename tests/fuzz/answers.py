@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from pulsus.core.compose.writing import answers as modules
 from pulsus.core.compose.writing import caller_examples
+from pulsus.core.compose.writing import module_from_answer as modules
 from pulsus.errors import ModelAnswerInvalid, UsageError
 from pulsus.llm.http import response
 from pulsus.llm.http.anthropic import Anthropic

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from pulsus.core.compose.guardrails import all_rules
-from pulsus.core.compose.writing import answers, caller_examples
+from pulsus.core.compose.writing import caller_examples, module_from_answer
 from pulsus.core.contract import read_tool
 from pulsus.core.python_source import imports
 from pulsus.core.sandbox.interpreter import own_interpreter
@@ -76,7 +76,7 @@ def _passed(data, tool):
     imports.list_third_party(tree)
     pinned = caller_examples.set_examples(data, ())
     assert not any(e.has_expected for e in _examples(_read(pinned)))
-    answers.extract_module(text)
+    module_from_answer.extract_module(text)
 
 
 def _examples(tool):

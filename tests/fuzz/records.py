@@ -16,7 +16,7 @@ from pulsus.core.storage.decision_log import (
     decision_log,
     log_reader,
     log_record,
-    verify,
+    verify_log,
 )
 from pulsus.core.storage.records import file_transaction, promotion_records
 from pulsus.errors import AuditTampered, MetadataCorrupt, StateCorrupt
@@ -118,14 +118,14 @@ def _log(data):
         if number <= len(segments):
             path.write_bytes(segments[number - 1] + b"\n" * (number < len(segments)))
     whole: list[log_record.LogRecord] = []
-    found = verify.check_log(folder, each=whole.append)
-    assert len(found.damages) <= verify.MAX_DAMAGES
+    found = verify_log.check_log(folder, each=whole.append)
+    assert len(found.damages) <= verify_log.MAX_DAMAGES
     assert len(whole) <= data.count(b"\n")
     for record in whole:
         kept = (record.seq, record.ts, record.kind, record.data, record.key, record.prev)
         again, _ = log_record.decode(log_record.encode(*kept)[:-1])
         assert again.seq == record.seq
-    verify.check_log(folder, quick=True)
+    verify_log.check_log(folder, quick=True)
     attempt(AuditTampered, decision_log.open_ready, folder)
 
 

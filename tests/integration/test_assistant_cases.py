@@ -17,9 +17,9 @@ import pytest
 
 from pulsus.agent.answers.phantom_claims import find_phantom_claim
 from pulsus.agent.answers.tool_markup import find_leak, remove_leaks, split_name_prefix
-from pulsus.agent.knowledge.fact import category_of_key
 from pulsus.agent.knowledge.fact_keys import predict_fact_keys
-from pulsus.agent.knowledge.tool_facts import empty_result_summary, extract_facts
+from pulsus.agent.knowledge.knowledge_extractor import empty_result_summary, extract_facts
+from pulsus.agent.knowledge.session_fact import category_of_key
 from pulsus.gates.approval_risk import approval_risk
 from pulsus.gates.built_in_tools import built_in_tools
 from pulsus.gates.verifying_read import verifying_read

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pulsus import bootstrap
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.routing.evaluation import dataset
 from pulsus.routing.evaluation.eval_metrics import evaluate
 from pulsus.routing.prompt_parser import PromptParser

@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.core.storage import catalogue_lock
-from pulsus.core.storage.decision_log import verify
+from pulsus.core.storage.decision_log import verify_log
 from pulsus.core.storage.promotion import archived_version
 from pulsus.core.storage.records import promotion_records
 from pulsus.core.storage.records.promotion_target import Target
@@ -136,9 +136,9 @@ def test_an_acceptance_killed_at_any_system_call_can_be_made_again(base, tmp_pat
     killed, _ = killed_everywhere(base, tmp_path, ACCEPT)
     assert len(killed) > 8, "it was never killed"
     for project in killed:
-        if verify.check_log(project / ".pulsus/audit").damages:
+        if verify_log.check_log(project / ".pulsus/audit").damages:
             performed(ACCEPT, project)
-        assert verify.check_log(project / ".pulsus/audit").damages == (), project.name
+        assert verify_log.check_log(project / ".pulsus/audit").damages == (), project.name
         promoted(project, module("three"))
-        assert verify.check_log(project / ".pulsus/audit").damages == (), project.name
+        assert verify_log.check_log(project / ".pulsus/audit").damages == (), project.name
         assert log.read_bytes() == (project / ".pulsus/audit" / log.name).read_bytes()

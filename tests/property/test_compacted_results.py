@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.agent.answers.compaction import TranscriptResult, compact_results
-from pulsus.agent.knowledge.fact import Fact
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
+from pulsus.agent.knowledge.session_fact import Fact
 
 CALLS = st.sampled_from(["c1", "c2", "c3"])
 RESULTS = st.lists(

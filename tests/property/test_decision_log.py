@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.storage.decision_log import accept_break, log_record, verify
+from pulsus.core.storage.decision_log import accept_break, log_record, verify_log
 from pulsus.core.telemetry.redaction import Redactor
 from tests.decisions import append, damages, each, logged, noon
 from tests.example_counts import examples
@@ -36,7 +36,7 @@ def test_appended_records_verify_and_read_back(tmp_path_factory, rows):
     state_dir = tmp_path_factory.mktemp("log")
     for data, key in rows:
         append(state_dir, data=data, key=key)
-    found = verify.check_log(state_dir / "audit")
+    found = verify_log.check_log(state_dir / "audit")
     assert (found.damages, found.notes) == ((), ())
     keyed = [key for _, key in rows if key is not None]
     assert found.records == (len(rows) - len(keyed) + len(set(keyed)) + 1 if rows else 0)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pulsus.core.memory.recall import PastMemory
 from pulsus.core.memory.request_index import PastRequest, RequestSegment, WordCounts
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.core.text.phrases import phrases
 from tests.ranking import tool
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pulsus.core.compose.selection.choose_policy import Decision
 from pulsus.core.compose.selection.request_split import split_request
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.core.rankers.tie_breaks import RankedCandidate, tie_key
 from pulsus.core.text.tokens import clean, stems
 from pulsus.routing.clarify import apply_answer, clarifying_question

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pulsus.config.settings import RankerConfig
 from pulsus.core.rankers import doc_feature  # numpy is loaded from here on
 from pulsus.core.rankers.lexical import ngram_cosine_numpy, query_matches
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.routing.search.ranking_index_cache import load_rank_index
 from tests.example_counts import examples
 from tests.ranking import CATALOGUE, tool

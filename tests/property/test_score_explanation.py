@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pulsus.core.rankers import score_differences
 from pulsus.core.rankers.calibration import AT_ODDS, NAMED, shipped_calibration
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.core.types import Ranked
 from tests.ranking import CATALOGUE, tool
 

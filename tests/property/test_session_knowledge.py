@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.agent.knowledge.fact import Fact
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
+from pulsus.agent.knowledge.session_fact import Fact
 
 NAMES = st.sampled_from(["web1", "db1", "n1"])
 FACTS = st.builds(

@@ -1,4 +1,4 @@
-"""The counters of agent runs (assistant architecture §9). Effect: appends to `logs/metrics`.
+"""Telemetry of agent runs: its counters (architecture §9). Effect: appends to `logs/metrics`.
 
 The counters of routes, validations and runs are in `routing/delivery/route_metrics.py`.
 """

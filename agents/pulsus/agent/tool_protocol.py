@@ -1,4 +1,4 @@
-"""The protocol between the agent's gates and its tools (assistant architecture §3, §8).
+"""Tool protocol: types between the gates of the agent and its tools (assistant architecture §3).
 
 A tool says first what a call needs, without any effect; gates decide on that alone. Only then it
 runs. Types only.

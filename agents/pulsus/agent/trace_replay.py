@@ -1,4 +1,4 @@
-"""Decide the calls of a recorded run again, by the rules of now (spec §11; assistant chapter §32).
+"""Replay a recorded agent run: decide its calls again, by the rules of now (spec §11; §32).
 
 The trace has the inputs of each verdict, secrets replaced by placeholders, and a keyed digest of
 the inputs as they were. Equal digests mean that the inputs are whole: then the verdict is derived
@@ -26,7 +26,7 @@ from pulsus.agent.tool_protocol import CallOutcome, ProposedCall
 from pulsus.core.types import JsonValue
 from pulsus.errors import storage_errors
 from pulsus.fast_dataclass import dataclass
-from pulsus.gates.command_decision import GateAnswer
+from pulsus.gates.gate_answer import GateAnswer
 from pulsus.gates.tool_response import ToolResponse
 
 VERDICT: Final = "verdict"

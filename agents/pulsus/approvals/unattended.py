@@ -1,4 +1,4 @@
-"""Decide which modules are approved without a person (spec §12, ADR 9). Pure.
+"""Unattended promotion: which modules are approved without a person (§12, ADR 9). Pure.
 
 Every automatic approval goes through `find_objection`, and no other function grants one. The
 approval of a person (at a terminal, or by `--yes`) does not.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pulsus.bootstrap.knowledge import ProjectKnowledge
     from pulsus.bootstrap.project_history import ProjectHistory
     from pulsus.bootstrap.project_trust import SettingApproval
-    from pulsus.bootstrap.ranking import Ranking
+    from pulsus.bootstrap.ranking_setup import Ranking
     from pulsus.bootstrap.validation_setup import ValidationSetup
     from pulsus.core.memory.past_routes import PastRoute
     from pulsus.core.sandbox.interpreter import Interpreter
@@ -254,7 +254,7 @@ class App:
     @cached_property
     def ranking(self) -> Ranking:
         """The catalogue made ready for ranking."""
-        from pulsus.bootstrap.ranking import Ranking
+        from pulsus.bootstrap.ranking_setup import Ranking
 
         return Ranking(self, self.past)
 

@@ -19,8 +19,8 @@ import pulsus
 from pulsus.agent.agent_metrics import AgentMetrics
 from pulsus.agent.agent_session import AgentSession, SessionParts
 from pulsus.agent.cluster_context import ClusterContext
+from pulsus.agent.control.build_call_question import ControlPorts
 from pulsus.agent.control.call_approvals import CallApprovals
-from pulsus.agent.control.call_request import ControlPorts
 from pulsus.agent.control.call_verdict import AgentControl, ControlLevel
 from pulsus.agent.control.person_asker import CallApprover, PersonAsker
 from pulsus.agent.control.protection.own_address import OwnAddress, names_of_hosts_file

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pulsus.bootstrap.project_trust import TableApproval
     from pulsus.commands.execution_plan import Execution
     from pulsus.commands.judge_context import JudgeContext
-    from pulsus.gates.command_decision import GateAnswer
     from pulsus.gates.command_policy import CommandPolicy
+    from pulsus.gates.gate_answer import GateAnswer
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class CommandGate:
 
         `known` are hosts that the request names. Never raises for any text.
         """
-        from pulsus.gates.command_decision import answer_command
+        from pulsus.gates.gate_answer import answer_command
 
         return answer_command(self.policy, self.policy.judge(command), target, known)
 

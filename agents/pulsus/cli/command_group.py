@@ -1,4 +1,4 @@
-"""The `pulsus` command's group: subcommands imported when they are called.
+"""The commands of `pulsus`: declare the subcommands, each imported when it is called.
 
 A first argument that is no subcommand is a request; one bare word that resembles a subcommand is
 a mistake and gets a suggestion. Shell completion is in `shell_completion.py`.

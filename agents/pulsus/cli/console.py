@@ -1,4 +1,4 @@
-"""Print results to stdout and everything else to stderr."""
+"""Print results to stdout and the rest to stderr, errors as text or as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Edge of the `pulsus` process: the one place where an error becomes an exit status."""
+"""Edge of the `pulsus` process: the one place where an error becomes an exit status.
+
+The subcommands are declared in `command_group.py`, the common options in `options.py`; which error
+has which exit code is in `errors.py`.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,6 @@
 """
 
 from pulsus.commands.classify import classify
-from pulsus.commands.verdict import CommandVerdict
+from pulsus.commands.command_verdict import CommandVerdict
 
 __all__ = ["CommandVerdict", "classify"]

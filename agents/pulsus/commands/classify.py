@@ -1,4 +1,4 @@
-"""Decide if a command may run as a read, phase by phase (assistant architecture §2.6 and §6).
+"""Execution intent: classify if a command may run as a read, in phases (architecture §2.6, §6).
 
 Guards and what needs a terminal come before anything that allows: one finding that is no read
 makes the whole command none, whatever else stands in it.
@@ -15,6 +15,14 @@ from pulsus.commands.call_check.foreign_folders import check_shared_folders
 from pulsus.commands.call_check.judge import judge_call
 from pulsus.commands.call_check.piped_file_names import check_found_lists, check_piped_file_names
 from pulsus.commands.call_check.redirects_and_assignments import check_assignments, check_redirect
+from pulsus.commands.command_verdict import (
+    CHANGES,
+    CallFinding,
+    Category,
+    CommandVerdict,
+    Phase,
+    refusal,
+)
 from pulsus.commands.cost.cost_limits import check_total_duration, cost_of
 from pulsus.commands.destinations.mounted_hosts import mounted_hosts
 from pulsus.commands.destinations.sent_variables import variables_of_env, with_variables
@@ -31,14 +39,6 @@ from pulsus.commands.shell.refused_characters import dash_readings, find_hidden
 from pulsus.commands.shell.script_parser import Script, Stage, parse_command
 from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.shell.working_dirs import locate_calls
-from pulsus.commands.verdict import (
-    CHANGES,
-    CallFinding,
-    Category,
-    CommandVerdict,
-    Phase,
-    refusal,
-)
 from pulsus.fast_dataclass import dataclass
 
 _SAYS_NOTHING: Final = {("true",), (":",), ("echo",), ("echo", "-n"), ("echo", ""), ("echo", "Q")}

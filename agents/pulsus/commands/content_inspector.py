@@ -1,4 +1,4 @@
-"""Inspectors of languages inside words, such as SQL, redis or awk (`ContentInspector`).
+"""Content inspectors: judges of languages inside words, such as SQL, redis or awk.
 
 An inspector is a function from the words it is given and the table's argument (`sql:postgres`) to
 an `Opinion`. More come from plugins through `pulsus_content_inspectors`.
@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Final, Protocol
 
-from pulsus.commands.verdict import Category
+from pulsus.commands.command_verdict import Category
 from pulsus.fast_dataclass import dataclass
 
 

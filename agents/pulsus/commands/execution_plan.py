@@ -1,4 +1,4 @@
-"""Plan how an allowed command runs, so that nothing around it changes what was judged.
+"""Plan how an allowed command runs: its program, environment, time and output limits.
 
 A verdict is about words. What a shell, an environment, a terminal or another program of the same
 name would make of them is taken away here: argv without a shell where there is one program, its
@@ -15,12 +15,12 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
+from pulsus.commands.command_verdict import CommandVerdict
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.run_environment import FIXED, NOWHERE, private_paths
 from pulsus.commands.run_environment import PATH as PATH
 from pulsus.commands.safe_options import text_with_additions, with_additions
 from pulsus.commands.shell.script_parser import Script, parse_command
-from pulsus.commands.verdict import CommandVerdict
 from pulsus.errors import CommandRefused
 from pulsus.fast_dataclass import dataclass
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Final, Literal, get_args
 
 from pulsus.commands.classify import Examined, classify, examine, judge_stage
+from pulsus.commands.command_verdict import CallFinding, CommandVerdict, Phase
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.commands.shell.script_parser import Stage
-from pulsus.commands.verdict import CallFinding, CommandVerdict, Phase
 from pulsus.fast_dataclass import dataclass
 
 SHOWN: Final = 3

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from math import inf
 
+from pulsus.commands.command_verdict import CallFinding, Destination
 from pulsus.commands.content_inspector import ContentInspector
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.shell.words import Word
-from pulsus.commands.verdict import CallFinding, Destination
 from pulsus.fast_dataclass import dataclass
 
 DEEPEST = 3

@@ -1,12 +1,12 @@
-"""Refuse what needs a terminal, or a person who types, or does not end by itself."""
+"""Refuse what is interactive: a terminal, a pager, a prompt, or no end of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from pulsus.commands.command_verdict import CallFinding, Category, refusal
 from pulsus.commands.judge_context import JudgeContext
-from pulsus.commands.verdict import CallFinding, Category, refusal
 
 BLOCKS: Final[Mapping[Category, str]] = {
     "tty_flag": "asks for a terminal",

@@ -1,4 +1,4 @@
-"""The same command so that it ends by itself (assistant architecture §2.6, rewrites).
+"""Rewrite a command so that it ends by itself: the one automatic rewrite (architecture §2.6).
 
 One word of the text is changed at a time, and after each the text is read again: it has to say what
 was meant and nothing else. Whether the result may be offered is decided by judging it.

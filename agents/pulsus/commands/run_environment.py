@@ -1,4 +1,4 @@
-"""The environment of an allowed command: fixed settings, and paths that lead to a private folder.
+"""The environment variables of an allowed command, and its private folder.
 
 The variables for git keep it from running the programs that a repository's settings name: they
 come after these settings, and win. No variable can take away `filter.NAME.clean`, because NAME can
@@ -6,6 +6,9 @@ be anything (docs/commands.md, Known limits).
 
 A read may keep a cache, a history or a log. Those go to a folder that is made for one run and
 removed after it. HOME stays, because it holds contexts, profiles and keys that a read needs.
+
+The time limit and the rest of a run are planned in `execution_plan.py`, and the process is started
+in `execution/read_command.py`.
 """
 
 from __future__ import annotations

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from pulsus.commands import CommandVerdict, classify
+from pulsus.commands.command_verdict import ASSIGNED
 from pulsus.commands.shell.script_parser import Script, parse_command
 from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.shell.wrappers import unwrap
 from pulsus.commands.shipped_data import rules_of
-from pulsus.commands.verdict import ASSIGNED
 from pulsus.gates.command_patterns import has_words, is_exactly
 from pulsus.gates.fetched_code import runs_what_it_fetches
 

@@ -1,4 +1,4 @@
-"""Policy for shell commands: allow, require approval or block, per command and target.
+"""The policy for shell commands: its ruling is allow, require approval or block.
 
 The source of POLICY_BLOCKED. A policy says what is done with a command that was asked for; it never
 makes one a read: whether the read tool may run it is `may_read`.

@@ -1,4 +1,4 @@
-"""Decide if a read may connect to the places that it names (`policy.egress`,
+"""Egress: decide if a read may connect to the places that it names (`policy.egress`,
 docs/command-safety.md).
 
 Known are this machine, what `policy.egress_hosts` lists, the place that a client's own
@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
+from pulsus.commands.command_verdict import Destination
 from pulsus.commands.program_tables.connects_declaration import CONFIGURED, INDEX
-from pulsus.commands.verdict import Destination
 
 Egress = Literal["allow", "known", "approve", "block"]
 

@@ -1,4 +1,4 @@
-"""The state of all gates of one session, which is reset as a whole (assistant architecture §5)."""
+"""The state of all gates of one session: FSM and resolved context, in a coherent reset (§5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one table that says what a tool call is: resolve, read or write (assistant architecture §7).
+"""Tool classification: the one table that says if a call is resolve, read or write (§7).
 
 Pure. A tool, an action or an argument that the table does not know makes the call a write.
 """

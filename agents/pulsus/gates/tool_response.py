@@ -1,4 +1,4 @@
-"""The envelope of every tool result and its error codes (assistant architecture §3)."""
+"""The consistent envelope of every tool result, and its error codes (tool protocol, §3)."""
 
 from __future__ import annotations
 

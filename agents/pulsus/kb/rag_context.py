@@ -1,4 +1,4 @@
-"""The cluster in words for a model: health, alerts and topology of what was asked (§32.3.2). Pure.
+"""RAG context: the cluster in words for a model: health, alerts, topology (§32.3.2). Pure.
 
 Names have a fixed form and all other values are numbers, so no text of a third party gets in.
 """

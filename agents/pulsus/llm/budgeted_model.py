@@ -1,4 +1,4 @@
-"""Redact, limit and check every question to a model. Effects: those of the provider.
+"""Token budget: redact, limit and check every question to a model. Effects: of the provider.
 
 Secrets are removed from the messages. The possible cost of an answer is compared with the run's
 budget before the question is sent. The answer is checked. No provider has to do any of this.

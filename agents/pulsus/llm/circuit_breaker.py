@@ -1,4 +1,4 @@
-"""Stop asking a model's server that fails again and again (tool calling chapter, §32).
+"""Circuit breaker: stop asking a model server that fails again and again (chapter §32).
 
 The breaker belongs to one provider of one session. It opens after some failures in a row that are
 worth trying again: then every question fails at once. When its time is over, one question is let

@@ -1,4 +1,4 @@
-"""Plan a placement within a time limit: a greedy start, then CP-SAT.
+"""The placement planner: plan within a time limit, a greedy start and then CP-SAT.
 
 A small cluster is searched as a whole, a larger one in growing neighbourhoods. The same cluster and
 seed give the same plan, unless the clock ends the search: it counts its own work, and has a limit

@@ -1,4 +1,4 @@
-"""Change a cluster by a sentence: drain a host, add one, remove a constraint. Pure."""
+"""Change a cluster for a what-if, by a sentence: drain a host, add one, drop a rule. Pure."""
 
 from __future__ import annotations
 

@@ -50,7 +50,9 @@ def gather(plugins: Plugins) -> Contributions:
 
 
 def _gather(plugins: Plugins) -> Contributions:
-    from pulsus.core.rankers.ranker import BUILT_IN  # only here: listing tools needs no ranking
+    from pulsus.core.rankers.lexical_ranker import (
+        BUILT_IN,  # only here: listing tools needs no ranking
+    )
 
     taken = set(BUILT_IN)
     makers: set[str] = set()

@@ -1,4 +1,4 @@
-"""Define the hooks of plugins (docs/plugins.md).
+"""Define the hooks of plugins, as pluggy specifications (docs/plugins.md).
 
 A hook takes no arguments and returns values, so it never gets the application. Pulsus implements
 each hook too (`plugins/builtin.py`): the built-in path is the plugin path.

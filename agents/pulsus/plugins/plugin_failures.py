@@ -195,7 +195,7 @@ class PluginInspector:
 
 def _misfilled(found: Any) -> str:
     """Return what is wrong with the fields of a plugin's opinion, or ''."""
-    from pulsus.commands.verdict import Category
+    from pulsus.commands.command_verdict import Category
 
     categories = get_args(Category)
     if found.category is not None and found.category not in categories:

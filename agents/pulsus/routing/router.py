@@ -1,8 +1,8 @@
 """The stages of a route in order (spec §1), from words to a promoted file: no logic of its own.
 
-The choice of select, compose or generate is `core/compose/selection/choose_policy.py`, the search
-`routing/search/searcher.py`, the ranking `core/rankers/ranker.py` (scores: `scorer.py`), the
-outcome `route_outcome.py`; `apply_decision.py` carries it out.
+The choice of select, compose or generate is made in `core/compose/selection/choose_policy.py`, the
+search in `routing/search/searcher.py`, the ranking in `core/rankers/lexical_ranker.py` (scores:
+`scorer.py`) and the outcome in `route_outcome.py`; `apply_decision.py` carries it out.
 
 After each stage one event goes to the trace. If the trace cannot be written, only a route that
 changes nothing goes on. `--plan`, `--explain` alone and `--dry-run` end here and nowhere else.

@@ -1,4 +1,4 @@
-"""Check the role that a page or route needs: viewer, operator or approver; and the CSRF token."""
+"""Check the role (viewer, operator, approver) that a page or route needs, and the CSRF token."""
 
 from __future__ import annotations
 

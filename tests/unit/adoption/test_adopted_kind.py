@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.adoption import python_script, tool_module
-from pulsus.adoption.script_effects.shell_facts import UNKNOWN
+from pulsus.adoption.script_effects.shell_effects import UNKNOWN
 from pulsus.adoption.shell import shell_script
 from tests.candidates import tool_of
 

@@ -11,8 +11,8 @@ import pytest
 
 from pulsus.commands import classify
 from pulsus.config.settings import PolicyConfig
-from pulsus.gates.command_decision import answer_command
 from pulsus.gates.command_policy import CommandPolicy
+from pulsus.gates.gate_answer import answer_command
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 LOTS = [f"blind_commands_{number}.jsonl" for number in range(1, 5)]

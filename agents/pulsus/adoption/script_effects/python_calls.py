@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from pulsus.adoption.script_effects import shell_walk
-from pulsus.adoption.script_effects.shell_facts import ScriptFacts
+from pulsus.adoption.script_effects.shell_effects import ScriptFacts
 from pulsus.adoption.script_effects.shell_values import HOLE, ScriptWord, SimpleCommand
 from pulsus.core.python_source.module_index import ModuleIndex
 

@@ -10,7 +10,7 @@ import ast
 import re
 
 from pulsus.adoption.script_effects import python_calls, python_reads
-from pulsus.adoption.script_effects.shell_facts import ScriptFacts
+from pulsus.adoption.script_effects.shell_effects import ScriptFacts
 from pulsus.core.python_source import python_parser
 from pulsus.core.types import Effects, Kind
 

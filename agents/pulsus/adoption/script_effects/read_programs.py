@@ -13,12 +13,12 @@ from typing import Final
 
 from pulsus.adoption.script_effects.shell_values import HOLE, ScriptWord
 from pulsus.commands.classify import judge_stage
+from pulsus.commands.command_verdict import CallFinding
 from pulsus.commands.judge_context import JudgeContext, Measures
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.shell import words as gate
 from pulsus.commands.shell.builtins import BUILTINS
 from pulsus.commands.shell.script_parser import Stage
-from pulsus.commands.verdict import CallFinding
 
 _TABLES: Final = Tables()
 _NUMBER: Final = "1"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pulsus.adoption.script_effects import launchers, read_programs, shell_variables
-from pulsus.adoption.script_effects.shell_facts import ScriptFacts, Where
+from pulsus.adoption.script_effects.shell_effects import ScriptFacts, Where
 from pulsus.adoption.script_effects.shell_tree import read_commands
 from pulsus.adoption.script_effects.shell_values import (
     BRACES,

@@ -1,4 +1,4 @@
-"""Shorten old tool results in a transcript (assistant deep dive §9). Pure."""
+"""Context compaction: shorten old tool results in a transcript (deep dive §9). Pure."""
 
 from __future__ import annotations
 

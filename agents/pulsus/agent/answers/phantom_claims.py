@@ -1,7 +1,12 @@
-"""Find claims of work or readings in a reply (assistant architecture §8, deep dive §8). Pure.
+"""Phantom detection: claims of work or readings that no tool result supports (§8). Pure.
 
 Asked only if no tool succeeded since the user's last message: then such a claim is invented. The
 phrases are in `phantom_claims.yaml`.
+
+Five modules look for what a model made up: `phantom_claims.py` (claims of work in an answer),
+`ungrounded_numbers.py` (numbers in an answer), `agent/control/target_grounding.py` (targets of
+writes), `agent/control/invented_inputs.py` (optional inputs of reads) and
+`agent/control/sent_words.py` (words that a read would send).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Refuse calls and turns that make no progress (assistant deep dive §7). Pure, frozen values."""
+"""Loop detection: refuse calls and turns that make no progress (deep dive §7). Pure."""
 
 from __future__ import annotations
 

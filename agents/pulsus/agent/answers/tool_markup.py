@@ -1,4 +1,4 @@
-"""Cut tool-call markup that a model leaked into its text (assistant deep dive §15). Pure.
+"""Artifact clean-up (DeepSeek and others): cut tool-call markup from text (deep dive §15). Pure.
 
 A leak and everything behind it is cut: what follows a call that nothing ran is invented. The same
 text is cut at the same place whether it comes whole or in parts.

@@ -1,8 +1,10 @@
-"""Find numbers in an answer that no tool result, request or context has. Pure.
+"""Phantom numbers: find those in an answer that no tool result, request or context has. Pure.
 
 A small model that read 23.5 GiB may write 16 GB. A number counts as grounded if a source has it,
 also rounded or in the other spelling of its thousands. Numbers below ten do not count: an answer
 may count what it lists.
+
+All modules about what a model made up: `agent/answers/phantom_claims.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The approvals of one agent session's calls: waiting, given and used (assistant architecture §6).
+"""Approvals of one agent session: calls that wait for an answer, or got one (architecture §6).
 
 They are in memory. Each is answered once, and allows exactly one call: the one whose hash it was
 made for. A restart voids all of them. They bind an answer to its call. If a call needs an approval

@@ -1,6 +1,6 @@
 """The question to a person: approve this one call? With the hash that names exactly this call.
 
-`call_request.py` makes it, `person_asker.py` asks it.
+`build_call_question.py` makes it, `person_asker.py` asks it.
 """
 
 from __future__ import annotations

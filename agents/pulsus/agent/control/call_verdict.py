@@ -3,7 +3,7 @@
 Rules refuse in a fixed order: Pulsus itself, secrets, commands that are no reads, reads sent to the
 tool that writes, the policy, targets that were not named. Only then the control level decides.
 
-The question to a person is built in `call_request.py` and asked in `person_asker.py`; its answer
+`build_call_question.py` builds the question to a person, and `person_asker.py` asks it. Its answer
 is kept in `call_approvals.py`, and "for this session" in `session_grants.py`. The verdict on a
 command is `commands/classify.py`, the ruling of the policy `gates/command_policy.py`.
 """
@@ -14,11 +14,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
+from pulsus.agent.control.build_call_question import (
+    CallQuestionBuilder,
+    ControlPorts,
+    is_always_asked,
+)
 from pulsus.agent.control.call_paths import paths_in_arguments
-from pulsus.agent.control.call_request import CallRequests, ControlPorts, is_always_asked
-from pulsus.agent.control.command_answers import CommandAnswers, CommandRulings
 from pulsus.agent.control.connecting_arguments import connecting_arguments
 from pulsus.agent.control.invented_inputs import NamedValues, find_invented
+from pulsus.agent.control.kept_gate_answers import KeptGateAnswers, ProjectGate
 from pulsus.agent.control.protection.self_protection import SelfProtection
 from pulsus.agent.control.sent_words import SentArguments, SentNumbers, find_unsaid_words
 from pulsus.agent.control.session_grants import SessionGrants
@@ -27,10 +31,10 @@ from pulsus.agent.control.target_grounding import refuse_ungrounded
 from pulsus.agent.loop.call_draft import AskPerson, CallDraft, RefusedCall, RunCall
 from pulsus.agent.tool_protocol import CallOutcome
 from pulsus.approvals.cards.file_difference import EditNotShown
+from pulsus.commands.command_verdict import CommandVerdict
 from pulsus.commands.risk.secret_paths import is_secret
-from pulsus.commands.verdict import CommandVerdict
 from pulsus.core.types import JsonValue
-from pulsus.gates.command_decision import GateAnswer, describe_ruling
+from pulsus.gates.gate_answer import GateAnswer, describe_ruling
 from pulsus.gates.tool_response import ToolErrorCode, ToolResponse, tool_blocked
 
 ControlLevel = Literal["read_only", "controlled", "autonomous"]
@@ -44,7 +48,7 @@ class AgentControl:
     def __init__(
         self,
         level: ControlLevel,
-        gate: CommandRulings,
+        gate: ProjectGate,
         protection: SelfProtection,
         words: SessionWords,
         grants: SessionGrants,
@@ -54,10 +58,10 @@ class AgentControl:
     ) -> None:
         self.level, self._gate, self._protection = level, gate, protection
         self.words, self.grants = words, grants
-        self._answers = CommandAnswers(gate, words)
+        self._answers = KeptGateAnswers(gate, words)
         self._sent, self._numbers = SentArguments(words), SentNumbers(words)
         ports = ports or ControlPorts()
-        self._requests = CallRequests(ports, self._answers, words, approval_seconds)
+        self._requests = CallQuestionBuilder(ports, self._answers, words, approval_seconds)
         self._own_names = ports.own_names
         self._asked: list[str] = []
 

@@ -1,6 +1,8 @@
 """Find what a read would send to another machine, beside what the user said (issue, Egress).
 
 Data that was read in a run must not leave it as a host name, a URL or words of a query.
+
+All modules about what a model made up: `agent/answers/phantom_claims.py`.
 """
 
 from __future__ import annotations
@@ -9,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pulsus.agent.control.session_words import SessionWords, texts_in
+from pulsus.commands.command_verdict import CommandVerdict
 from pulsus.commands.program_tables.connects_declaration import CONFIGURED, INDEX
-from pulsus.commands.verdict import CommandVerdict
 from pulsus.core.types import JsonValue
 from pulsus.gates.egress import is_this_machine
 
@@ -124,6 +126,6 @@ class SentArguments:
         return ""
 
 
-def said_hosts(verdict: CommandVerdict, words: SessionWords) -> tuple[str, ...]:
+def hosts_named_before(verdict: CommandVerdict, words: SessionWords) -> tuple[str, ...]:
     """Return the hosts of the command that the user, the settings or discovery named."""
-    return tuple(each.host for each in verdict.destinations if words.is_said(each.host))
+    return tuple(each.host for each in verdict.destinations if words.was_named_before(each.host))

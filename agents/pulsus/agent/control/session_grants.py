@@ -1,4 +1,4 @@
-"""Grants for a session: "allow this call again", as narrow as the call that was approved.
+"""Session grants: "allow this call again", as narrow as the call that was approved.
 
 A grant covers the same parsed program, options, target and risk, for at most an hour. High
 risk, unknown destinations and migrations get no grant: such a request has no key.

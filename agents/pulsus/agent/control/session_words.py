@@ -1,4 +1,4 @@
-"""The words of a session: those of the user, and those that results have shown.
+"""The words of a session, for grounding: those of the user, and those that results have shown.
 
 A model may write any name. A write acts only on names that the user or a
 result wrote before (grounding).
@@ -53,7 +53,7 @@ class SessionWords:
         while len(self._seen) > self._most:
             self._seen.popitem(last=False)
 
-    def is_said(self, name: str) -> bool:
+    def was_named_before(self, name: str) -> bool:
         """Return True if the user, the settings or discovery wrote this name."""
         plain = _plain(name)
         return plain in self._said or self._is_spread(plain, self._said)

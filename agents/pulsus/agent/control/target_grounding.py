@@ -1,7 +1,9 @@
-"""Refuse a write whose target was not named: the model made it up (tool calling chapter §32).
+"""Refuse a write whose target the model made up: neither request nor results name it (§32).
 
 Targets are resources, paths, services and the inputs that a contract calls `Target:`. Content that
 is written is not a target: a person sees it as a difference before it is approved.
+
+All modules about what a model made up: `agent/answers/phantom_claims.py`.
 """
 
 from __future__ import annotations

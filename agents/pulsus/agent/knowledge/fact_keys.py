@@ -1,4 +1,4 @@
-"""The keys of facts that a call would give, known before it runs (assistant deep dive §2)."""
+"""The keys of facts that a call would give, known before it runs (knowledge gate, §2)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The facts of a session, within limits (assistant deep dive §2). Frozen: changes return a copy."""
+"""Knowledge accumulator: the facts of a session in limits, LRU with pinned turns (§2). Frozen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pulsus.agent.knowledge.fact import Fact, short_line, subjects_of
+from pulsus.agent.knowledge.session_fact import Fact, short_line, subjects_of
 from pulsus.fast_dataclass import dataclass, replace
 
 

@@ -1,4 +1,4 @@
-"""Answer a repeated read from what is known (assistant deep dive §2). Pure.
+"""Knowledge gate: answer a repeated read from the facts of the session (deep dive §2). Pure.
 
 An answer from here verifies nothing: the workflow gate never sees it as a read.
 """
@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from pulsus.agent.call_digest import call_digest
-from pulsus.agent.knowledge.fact import Fact
 from pulsus.agent.knowledge.fact_keys import predict_fact_keys
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator
+from pulsus.agent.knowledge.session_fact import Fact
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.tool_descriptors import ToolDescriptor

@@ -1,4 +1,4 @@
-"""One request to the agent: turns until an answer (assistant architecture §8, deep dive §6, §14).
+"""The agentic loop: turns until an answer, or until a limit ends the run (§8, §6, §14).
 
 The loop decides nothing about a call: `check_calls.py` does. It keeps the order of things: a
 refusal is recorded before anything else happens, a write counts as begun before it runs, and no

@@ -1,4 +1,4 @@
-"""Phase 1 of a turn: judge each proposed call, in order, before anything runs (deep dive §6).
+"""Phase 1 of a turn, enforcement gate 1: judge each proposed call before any runs (deep dive §6).
 
 A rule returns the envelope that refuses the call, or None. The order of the rules is that of
 `judge_call`: a later rule relies on every earlier one. Pure, but for what `ControlRules` asks.

@@ -1,4 +1,4 @@
-"""Phase 2 of a turn: run the calls that were let through (assistant deep dive §6).
+"""Phase 2 of a turn: run the calls that were let through, reads in parallel (deep dive §6).
 
 Reads run side by side, at most as many as the limiter lets; the one write runs after all of them
 ended. Tools block, so each runs in a thread. Effects: those of the tools.

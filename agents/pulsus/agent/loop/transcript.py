@@ -1,4 +1,4 @@
-"""The messages of a session, as the model gets them: compacted and within its context."""
+"""The transcript of a session, as the model gets it: compacted, in its context window."""
 
 from __future__ import annotations
 

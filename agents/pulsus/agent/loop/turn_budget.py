@@ -1,4 +1,8 @@
-"""The limits of one agent run: turns, calls and time (assistant deep dive §9, §14). Pure."""
+"""Turn limits of an agent run, and wrap-up nudges (deep dive §9, §14). Pure.
+
+The loop that ends a run by them is `agent_loop.py`; the budget of tokens is in
+`llm/budgeted_model.py`, the context window in `agent/model/context_limits.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inputs of one verdict as JSON values, and the verdict that they give again (§11). Pure.
+"""The inputs of a call's verdict as JSON, and the same verdict from them again (§11). Pure.
 
 A trace has them so that `pulsus runs replay` can decide each call again. No session reads them:
 what was discovered in one run is never known in another.

@@ -1,4 +1,4 @@
-"""Match names in a request to resources, exactly or by a likeness (deep dive §1). Pure.
+"""Fuzzy matching: match names in a request to resources, exactly or by likeness (§1). Pure.
 
 A likeness is never certain. It puts a resource into the session, but does not count as if the user
 had named it.

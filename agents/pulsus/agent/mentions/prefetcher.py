@@ -1,4 +1,4 @@
-"""Resolve what a request mentions before the model sees it (deep dive §1, architecture §2.7).
+"""Context prefetcher: resolve what a request mentions, before the model sees it (deep dive §1).
 
 Effects: asks the inventory, and discovery about at most three mentioned resources.
 """

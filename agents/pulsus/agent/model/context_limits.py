@@ -1,4 +1,4 @@
-"""The room that a transcript has in the context of a model. Pure.
+"""The context window of a model: the room that a transcript has in it. Pure.
 
 Prompt and answer together must fit into `agent.context_tokens`. Some servers cut a longer prompt
 at its beginning, and say nothing about it.

@@ -17,7 +17,7 @@ from pulsus.agent.tools.catalogue.route_tool import RouteTool
 from pulsus.agent.tools.cluster.execute_migration import ExecuteMigrationTool, ProposeMigration
 from pulsus.agent.tools.cluster.query_wam import AskGoal, QueryWamTool
 from pulsus.agent.tools.cluster.schedule_ha_proposal import ReadFacts, ScheduleHaProposalTool
-from pulsus.agent.tools.control import ControlTool
+from pulsus.agent.tools.control_tool import ControlTool
 from pulsus.agent.tools.discovery import DiscoveryTool
 from pulsus.agent.tools.docker import DockerTool
 from pulsus.agent.tools.file_edit import FileEditTool

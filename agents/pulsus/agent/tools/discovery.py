@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pulsus.agent.tool_protocol import CallContext, CallNeeds, CallOutcome
-from pulsus.agent.tools.local import service_facts
+from pulsus.agent.tools.local import service_details
 from pulsus.agent.tools.local.local_system import LocalSystem, targets_of, text_of
 from pulsus.core.types import JsonValue
 from pulsus.errors import ExtraMissing
@@ -89,16 +89,16 @@ class DiscoveryTool:
             "status": entry.status,
         }
         if resource.kind == CONTAINER:
-            return found | service_facts.container_facts(machine.engine.inspect(resource.uid))
+            return found | service_details.container_facts(machine.engine.inspect(resource.uid))
         if resource.kind == HOST:
             ports = sorted({port for each in listening_ports().values() for port in each})
             rows: list[JsonValue] = [{"port": port, "protocol": "tcp"} for port in ports]
             return found | {"service_type": "host", "ports": rows, "log_paths": ["/var/log"]}
-        pids = service_facts.service_pids(machine, entry)
+        pids = service_details.service_pids(machine, entry)
         name = resource.name if resource.kind == SERVICE else resource.name.rpartition("-")[0]
         return found | {
             "pids": list(pids),
-            "ports": service_facts.ports_of(pids),
-            "config_paths": service_facts.config_paths(name),
-            "log_paths": service_facts.log_paths(name, pids),
+            "ports": service_details.ports_of(pids),
+            "config_paths": service_details.config_paths(name),
+            "log_paths": service_details.log_paths(name, pids),
         }

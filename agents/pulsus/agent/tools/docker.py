@@ -10,7 +10,7 @@ from typing import Final
 from pulsus.agent.tool_protocol import CallContext, CallNeeds, CallOutcome
 from pulsus.agent.tools.local.command_runs import command_response
 from pulsus.agent.tools.local.local_system import LocalSystem, number_of, targets_of, text_of
-from pulsus.agent.tools.local.service_facts import container_facts
+from pulsus.agent.tools.local.service_details import container_facts
 from pulsus.commands.execution_plan import find_program
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass

@@ -17,7 +17,7 @@ from pulsus.agent.tools.local.local_system import (
     targets_of,
     text_of,
 )
-from pulsus.agent.tools.local.service_facts import service_pids
+from pulsus.agent.tools.local.service_details import service_pids
 from pulsus.core.types import JsonValue
 from pulsus.errors import ExtraMissing
 from pulsus.fast_dataclass import dataclass

@@ -1,4 +1,4 @@
-"""Tokens that open one card once. Only their hashes are kept."""
+"""One-time tokens: each opens one approval card once. Only their hashes are kept."""
 
 from __future__ import annotations
 

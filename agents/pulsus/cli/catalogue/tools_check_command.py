@@ -99,7 +99,7 @@ def _findings(
     from pulsus.core.memory import past_routes
     from pulsus.core.storage.records import promotion_records
     from pulsus.core.telemetry.ids import utc_now
-    from pulsus.routing.maintenance import catalogue_check, ranking_conflicts, similar_text
+    from pulsus.routing.maintenance import catalogue_check, ranking_conflicts, similar_descriptions
 
     tell = console.line_progress(quiet=session.verbosity < 0)
     tell("checking the catalogue: each tool is searched with its own words …")
@@ -114,7 +114,7 @@ def _findings(
     found += ranking_conflicts.reachability_findings(_probed(session, golden, tools, first))
     tell("comparing the intents and the texts of the tools …")
     found += ranking_conflicts.intent_collisions(catalogue_check.shared_intents(tools), first)
-    found += similar_text.similar_text_findings(tools, found)
+    found += similar_descriptions.similar_text_findings(tools, found)
     past = past_routes.load_routes(app.state_dir)
     found += catalogue_check.find_unused(
         app.catalogue.tools,

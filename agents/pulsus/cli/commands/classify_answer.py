@@ -17,7 +17,7 @@ from pulsus.errors import Aborted, CommandRefused, PulsusError
 
 if TYPE_CHECKING:
     from pulsus.cli.command_session import CommandSession
-    from pulsus.gates.command_decision import GateAnswer
+    from pulsus.gates.gate_answer import GateAnswer
 
 _FORMS = {"text", "json", "ndjson"}
 

@@ -15,9 +15,9 @@ from pulsus.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from pulsus.cli.command_session import CommandSession
+    from pulsus.commands.command_verdict import CallFinding, CommandVerdict, Destination
     from pulsus.commands.explain_verdict import ExplainedCall, Explanation
-    from pulsus.commands.verdict import CallFinding, CommandVerdict, Destination
-    from pulsus.gates.command_decision import GateAnswer
+    from pulsus.gates.gate_answer import GateAnswer
 
 
 def explained(
@@ -38,7 +38,7 @@ def answered(
 ) -> GateAnswer:
     """Return the answer of gate and policy to a command that was judged and is to run on
     `target`."""
-    from pulsus.gates.command_decision import answer_command
+    from pulsus.gates.gate_answer import answer_command
 
     return answer_command(session.app.commands.policy, found, target, known)
 
@@ -76,7 +76,7 @@ def details(found: GateAnswer) -> dict[str, Any]:
     """Return what an error says beside its message: who refused it, by which rule, and the code of
     a tool's envelope.
     """
-    from pulsus.gates.command_decision import describe_ruling
+    from pulsus.gates.gate_answer import describe_ruling
 
     reason, ruling = found.verdict.reason, found.ruling
     by_policy = found.decided_by == "policy"
@@ -100,7 +100,7 @@ def format_line(body: Mapping[str, Any]) -> str:
 
 def explanation(session: CommandSession, found: Explanation, said: GateAnswer) -> dict[str, Any]:
     """Return the JSON value of the explanation."""
-    from pulsus.gates.command_decision import describe_ruling
+    from pulsus.gates.gate_answer import describe_ruling
 
     script = found.examined.script
     return {

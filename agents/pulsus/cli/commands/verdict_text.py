@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.cli.render.validation_text import relative
+from pulsus.commands.command_verdict import CallFinding, Phase
 from pulsus.commands.explain_verdict import ExplainedCall, Explanation
 from pulsus.commands.program_tables.loader import SHIPPED
 from pulsus.commands.risk.risk_level import always_changes
-from pulsus.commands.verdict import CallFinding, Phase
-from pulsus.gates.command_decision import GateAnswer, describe_ruling
 from pulsus.gates.command_policy import COMPOUND, EGRESS, UNKNOWN, Ruling
 from pulsus.gates.egress import describe_destination
+from pulsus.gates.gate_answer import GateAnswer, describe_ruling
 
 RISKIEST: Final = 3
 _EXAMPLES: Final = (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pulsus.bootstrap.app import App
     from pulsus.core.memory.request_index import PastRequest
-    from pulsus.core.rankers.ranking_engine import RankingEngine
+    from pulsus.core.rankers.ranking_protocol import RankingEngine
     from pulsus.core.types import ToolHistory, ToolSpec
     from pulsus.routing.evaluation.search_setup import Fill, SearchSetup
     from pulsus.routing.search.searcher import Searcher
@@ -97,7 +97,7 @@ def build_engine(
 
         dense = app.ranking.meaning(tools, vectors)
         return SpecRanker.build(tools, config, features=features, dense=dense)
-    from pulsus.core.rankers.ranker import Ranker
+    from pulsus.core.rankers.lexical_ranker import Ranker
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing.search.past_request_store import MemoryStore
 

@@ -128,7 +128,7 @@ def _file_cluster(path: Path) -> Cluster:
 def _facts_cluster(
     session: CommandSession, files: tuple[Path, ...], changes: tuple[str, ...]
 ) -> Cluster:
-    from pulsus.placement.cluster_facts import cluster_of_facts
+    from pulsus.placement.cluster_from_facts import cluster_of_facts
     from pulsus.placement.what_if import REMOVE_RACKS
 
     knowledge = session.app.knowledge

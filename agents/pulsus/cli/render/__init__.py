@@ -1,1 +1,1 @@
-"""Values as text and as JSON, shared by the commands."""
+"""Decisions, plans and reports as text and JSON; the result of a tool: `cli/results/`."""

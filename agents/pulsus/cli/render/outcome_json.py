@@ -1,4 +1,8 @@
-"""Values to the JSON of docs/schemas: snake_case, paths relative to the project."""
+"""The JSON of a route (docs/schemas): snake_case, paths relative to the project.
+
+The JSON of an error is `error_body` in `cli/console.py`; the result of a tool is printed by
+`cli/results/print_result.py`.
+"""
 
 from __future__ import annotations
 

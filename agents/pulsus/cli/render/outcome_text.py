@@ -1,4 +1,4 @@
-"""RouteOutcome to lines (spec §11, §12, §19). Pure: golden transcripts test it as it is.
+"""The lines of a route: its decision, plan and notes (spec §11, §12, §19). Pure: golden tests.
 
 What is printed is what the decision was made from; nothing is computed here.
 """

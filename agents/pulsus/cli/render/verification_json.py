@@ -1,4 +1,4 @@
-"""The verdict on a change as JSON (docs/json.md). Pure."""
+"""The result of the verification of a write, as JSON (docs/json.md). Pure."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The JSON result of a tool as text for people, chosen by the shape of the value."""
+"""Print the result of a tool that ran, as text for people; decisions and plans: `cli/render/`."""

@@ -17,7 +17,7 @@ from pulsus.core.telemetry.sanitize import one_line, strip_controls
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
-    from pulsus.routing.after_feedback import FeedbackEffect
+    from pulsus.routing.feedback_effect import FeedbackEffect
 
 
 EPILOG = page_end(
@@ -48,8 +48,8 @@ def command(session: CommandSession, run_id: str, right: tuple[str, ...], nothin
     """
     from pulsus.cli import catalogue_warnings
     from pulsus.core.telemetry.ids import utc_now
-    from pulsus.routing import feedback
-    from pulsus.routing.after_feedback import feedback_effect
+    from pulsus.routing import record_feedback
+    from pulsus.routing.feedback_effect import feedback_effect
 
     if bool(right) == nothing:
         raise UsageError(
@@ -58,8 +58,8 @@ def command(session: CommandSession, run_id: str, right: tuple[str, ...], nothin
         )
     app = session.app
     tools = tuple(dict.fromkeys(app.tool(ref).id for ref in right))
-    run = feedback.find_run(run_id, app.past.routes, app.log_dir)
-    row = feedback.feedback_row(run, tools, app.past.routes, utc_now())
+    run = record_feedback.find_run(run_id, app.past.routes, app.log_dir)
+    row = record_feedback.feedback_row(run, tools, app.past.routes, utc_now())
     if row:
         app.remember(row)
     wrong = () if row is None else row.tools if nothing else row.wrong

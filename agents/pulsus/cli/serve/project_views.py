@@ -119,7 +119,7 @@ class ProjectViews:
 
     def check_log(self) -> dict[str, Any]:
         """Return whether the decision log is whole: each record is hashed again."""
-        from pulsus.core.storage.decision_log.verify import check_log
+        from pulsus.core.storage.decision_log.verify_log import check_log
 
         found = check_log(self._app.state_dir / "audit")
         return {

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from pulsus.commands.call_check.nested_commands import WRAPS, judge_nested
 from pulsus.commands.call_check.value_kinds import NAMES, WILD_OK, describe_kind, fits, too_long
+from pulsus.commands.command_verdict import CallFinding, refusal
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.non_interactive import BLOCKS, refuse_if_noninteractive
 from pulsus.commands.program_tables.option_parser import Parsed, assign_operand_counts
 from pulsus.commands.program_tables.program_table import MANY, Form, Node, WordKind
 from pulsus.commands.program_tables.wildcards import shown_word, wildcard_reason
 from pulsus.commands.shell.words import ANYTHING, Word
-from pulsus.commands.verdict import CallFinding, refusal
 
 
 def values(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[CallFinding]:

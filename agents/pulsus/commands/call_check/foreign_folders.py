@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from pulsus.commands.command_verdict import CallFinding, refusal
 from pulsus.commands.program_tables.option_parser import Parsed
 from pulsus.commands.risk.secret_paths import follow_links
 from pulsus.commands.shell.parent_folders import read_from_root
@@ -19,7 +20,6 @@ from pulsus.commands.shell.script_parser import Script
 from pulsus.commands.shell.working_dirs import locate_calls
 from pulsus.commands.shell.wrappers import program_name, unwrap
 from pulsus.commands.shipped_data import rules_of
-from pulsus.commands.verdict import CallFinding, refusal
 
 _FILE: Final = Path(__file__).parents[1] / "rules" / "foreign_folders.yaml"
 

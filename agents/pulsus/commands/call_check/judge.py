@@ -11,6 +11,7 @@ from typing import Final
 
 from pulsus.commands.call_check.arguments import operands, values
 from pulsus.commands.call_check.foreign_folders import check_foreign_options
+from pulsus.commands.command_verdict import ASSIGNED, CHANGES, CallFinding, Reason, refusal
 from pulsus.commands.cost.cost_limits import check_duration
 from pulsus.commands.cost.quantities import deadline
 from pulsus.commands.destinations.connections import connections
@@ -21,7 +22,6 @@ from pulsus.commands.program_tables.program_table import Node, Option
 from pulsus.commands.program_tables.wildcards import suggest_without_wildcards
 from pulsus.commands.risk.risk_level import always_changes
 from pulsus.commands.shell.words import Word
-from pulsus.commands.verdict import ASSIGNED, CHANGES, CallFinding, Reason, refusal
 
 TRUSTED: Final = frozenset(
     {"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"}

@@ -8,6 +8,7 @@ from math import inf
 from typing import Final
 
 from pulsus.commands.call_check.value_kinds import WILD_OK
+from pulsus.commands.command_verdict import CallFinding, Phase, Reason, refusal
 from pulsus.commands.content_inspector import inspector, opinion
 from pulsus.commands.judge_context import DEEPEST, JudgeContext
 from pulsus.commands.non_interactive import ends_in_time
@@ -16,7 +17,6 @@ from pulsus.commands.program_tables.wildcards import shown_word, wildcard_reason
 from pulsus.commands.shell.builtins import BUILTINS, HANDS_ON
 from pulsus.commands.shell.script_parser import parse_command
 from pulsus.commands.shell.words import ANYTHING, Unreadable, Word
-from pulsus.commands.verdict import CallFinding, Phase, Reason, refusal
 
 WRAPS: Final = "command"
 """The kind of words that are a program and its own words."""

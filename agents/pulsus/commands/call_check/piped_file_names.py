@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from pulsus.commands.command_verdict import CallFinding, refusal
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import levels
 from pulsus.commands.risk.file_uses import rule_for_program
@@ -19,7 +20,6 @@ from pulsus.commands.shell.refused_characters import with_plain_dashes
 from pulsus.commands.shell.script_parser import Script, Stage
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name, unwrap, wrappers
-from pulsus.commands.verdict import CallFinding, refusal
 
 _ARGUMENT_FILES: Final = frozenset({"-a", "--arg-file"})
 _GIT_LISTS: Final = frozenset({"ls-files", "diff", "grep", "ls-tree"})

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from pulsus.commands.command_verdict import ASSIGNED, CallFinding, Destination, refusal
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.shell.script_parser import Redirect, Stage
-from pulsus.commands.verdict import ASSIGNED, CallFinding, Destination, refusal
 
 _HARMLESS_NAMES: Final = {"LANG", "LANGUAGE", "TZ"}
 _OPENED: Final = re.compile(r":?/(?!usr/share/zoneinfo/)|.*\.\.", re.DOTALL)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import inf
 
-from pulsus.commands.cost.estimate import estimate
+from pulsus.commands.command_verdict import CallFinding, Cost, refusal
+from pulsus.commands.cost.cost_estimate import estimate
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.option_parser import Parsed
 from pulsus.commands.program_tables.program_table import Node
-from pulsus.commands.verdict import CallFinding, Cost, refusal
 
 
 def check_duration(

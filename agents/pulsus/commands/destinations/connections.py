@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from pulsus.commands.command_verdict import Destination
 from pulsus.commands.destinations.addresses import NetworkPlace, UnknownPlace, has_scheme
 from pulsus.commands.destinations.declared_words import declared_words, named_ports
 from pulsus.commands.destinations.named_destinations import places
@@ -18,7 +19,6 @@ from pulsus.commands.program_tables.connects_declaration import (
 )
 from pulsus.commands.program_tables.option_parser import Parsed
 from pulsus.commands.shell.words import Word
-from pulsus.commands.verdict import Destination
 
 _NOT_SENT: Final = frozenset(
     {"path", "file", "number", "decimal", "count", "duration", "size", "literal", "command"}

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from pulsus.commands.command_verdict import Destination
 from pulsus.commands.shell.words import Word
-from pulsus.commands.verdict import Destination
 
 _PATH: Final = re.compile(r"(?:^|[=:@,\s'\"])(/[^=:@,\s'\"]*)")
 _LIKELY: Final = re.compile(r"net/|afs/|\.\.")

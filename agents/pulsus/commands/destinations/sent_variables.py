@@ -14,9 +14,9 @@ from itertools import pairwise
 from locale import locale_alias
 from typing import Final
 
+from pulsus.commands.command_verdict import Destination
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import layers, program_name
-from pulsus.commands.verdict import Destination
 
 _LOCALE_NAME: Final = re.compile(r"LANG|LANGUAGE|LC_[A-Z]+")
 _LOCALE: Final = re.compile(r"([a-z]{2}(?:_[A-Z]{2})?)(?:\.(?:UTF-8|utf8))?")

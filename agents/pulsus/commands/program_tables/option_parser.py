@@ -257,7 +257,7 @@ class Parser:
         raise Unlisted(name, "the command it runs does not end with ; or +")
 
     def _unlisted_error(self, shown: str, name: str = "") -> Unlisted:
-        why = self.node.refused.get(name or shown) or self.node.told.get(name or shown)
+        why = self.node.refused.get(name or shown) or self.node.refusal_reasons.get(name or shown)
         if why:
             return Unlisted(shown, why)
         return Unlisted(shown, f"not an option that {self.node.name} is known to read with")

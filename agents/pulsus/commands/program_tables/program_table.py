@@ -11,6 +11,7 @@ from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
+from pulsus.commands.command_verdict import Category
 from pulsus.commands.program_tables.connects_declaration import Connects, connects
 from pulsus.commands.program_tables.lasts_declaration import (
     DurationDeclaration,
@@ -31,7 +32,6 @@ from pulsus.commands.program_tables.yaml_values import (
     reasons_below,
     text_of,
 )
-from pulsus.commands.verdict import Category
 from pulsus.fast_dataclass import dataclass
 
 Style = Literal["gnu", "posix", "dash", "words", "pflag", "go"]
@@ -86,8 +86,8 @@ class Node:
     Of two sets that are `apart` only one may be given. `bounds` says that what it runs is ended by
     it (timeout). `joined` are options of style dash that a number may follow in the same word
     (`-l64`), `detached` ones of the others whose value is always the next word (`-aL 2`).
-    `told` says of options that the nodes above refuse why; it also explains options that no table
-    lists.
+    `refusal_reasons` says why the nodes above refuse options; it also explains options that no
+    table lists.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Node:
     options: Mapping[str, Option] = field(default_factory=dict)
     everywhere: Mapping[str, Option] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
-    told: Mapping[str, str] = field(default_factory=dict)
+    refusal_reasons: Mapping[str, str] = field(default_factory=dict)
     forms: tuple[Form, ...] = ()
     needs: tuple[RequiredOption, ...] = ()
     apart: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
@@ -142,7 +142,7 @@ def node(
     *,
     top: bool = False,
     inherited: str = "gnu",
-    told: Mapping[str, str] = MappingProxyType({}),
+    refusal_reasons: Mapping[str, str] = MappingProxyType({}),
     above: Node | None = None,
 ) -> Node:
     """Return the node that `raw` (parsed YAML) describes, below `above`. Raises BadTable."""
@@ -154,7 +154,11 @@ def node(
     if style not in get_args(Style):
         raise BadTable(f"{name}: style {style!r} is none of {', '.join(get_args(Style))}")
     refused = reasons(raw, name)
-    below = reasons_below(refused, str(style), told) if "subcommands" in raw else told
+    below = (
+        reasons_below(refused, str(style), refusal_reasons)
+        if "subcommands" in raw
+        else refusal_reasons
+    )
     own = _parse_options(raw, name)
     everywhere = _parse_options(mapping(raw, "everywhere", name), f"{name}: everywhere")
     known = frozenset((*own, *everywhere))
@@ -167,7 +171,7 @@ def node(
         options=own,
         everywhere=everywhere,
         refused=refused,
-        told=told,
+        refusal_reasons=refusal_reasons,
         forms=_parse_forms(raw, name),
         needs=tuple(_parse_need(n, name) for n in listed(raw, "needs", name)),
         apart=tuple(_parse_apart(str(a), name) for a in listed(raw, "apart", name)),
@@ -273,6 +277,6 @@ def _parse_subcommands(
             if word in out:
                 raise BadTable(f"{name}: subcommand {word} is given twice")
             out[word] = node(
-                child, f"{name} {word}", inherited=style, told=reasons_above, above=above
+                child, f"{name} {word}", inherited=style, refusal_reasons=reasons_above, above=above
             )
     return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import get_args
 
-from pulsus.commands.verdict import Category
+from pulsus.commands.command_verdict import Category
 
 
 class BadTable(ValueError):

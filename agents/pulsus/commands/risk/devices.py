@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
+from pulsus.commands.command_verdict import CallFinding, Category, refusal
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.non_interactive import ends_in_time
 from pulsus.commands.risk.file_uses import FileUse
@@ -18,7 +19,6 @@ from pulsus.commands.risk.secret_paths import holds_any, is_disk, matches_any, r
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.working_dirs import resolve_paths
 from pulsus.commands.shell.wrappers import program_name
-from pulsus.commands.verdict import CallFinding, Category, refusal
 
 _LIMITS = {
     "head": ("-c", "--bytes"),

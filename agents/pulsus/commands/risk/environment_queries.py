@@ -12,10 +12,10 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
+from pulsus.commands.command_verdict import CallFinding, refusal
 from pulsus.commands.risk.secret_paths import rules, words
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name, unwrap, wrappers
-from pulsus.commands.verdict import CallFinding, refusal
 
 _NAMES: Final = r"env|envs|envfrom|environ|environment|environments|[a-z_]*_environ"
 

@@ -13,12 +13,12 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from pulsus.commands.command_verdict import CallFinding
 from pulsus.commands.shell.glob_overlap import fits
 from pulsus.commands.shell.script_parser import Redirect, Script, Stage
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import PRIVILEGED, program_name, unwrap, wrappers
 from pulsus.commands.shipped_data import rules_of
-from pulsus.commands.verdict import CallFinding
 
 Stake = Literal["destructive", "high", "low"]
 

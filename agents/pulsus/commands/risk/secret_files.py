@@ -12,6 +12,7 @@ from functools import cache
 from itertools import islice
 from typing import Final
 
+from pulsus.commands.command_verdict import CallFinding, refusal
 from pulsus.commands.inspectors.http import metadata_host
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.risk.file_uses import FileUse
@@ -20,7 +21,6 @@ from pulsus.commands.risk.secret_printing_calls import find_secret_calls
 from pulsus.commands.risk.wildcard_secret_paths import contains_secrets, secret_pattern
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.working_dirs import resolve_paths
-from pulsus.commands.verdict import CallFinding, refusal
 
 _SHELLS: Final = {
     *("sh", "bash", "dash", "zsh", "ksh", "ash", "su", "eval"),

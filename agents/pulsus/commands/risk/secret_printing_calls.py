@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
+from pulsus.commands.command_verdict import CallFinding, refusal
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import Level, levels
 from pulsus.commands.risk.environment_queries import environment_options
@@ -19,7 +20,6 @@ from pulsus.commands.risk.secret_paths import rules
 from pulsus.commands.shell.glob_overlap import fits
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name
-from pulsus.commands.verdict import CallFinding, refusal
 
 _WILD: Final = frozenset("*?[")
 

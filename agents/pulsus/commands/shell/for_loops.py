@@ -177,17 +177,20 @@ class _Unrolling:
         """Check that the shell sees `for`, `in`, `do` and `done` where the parser does."""
         group = loop.children[-1]
         do, done = group.children[0], group.children[-1]
-        if self.ahead(loop.start_byte) not in _BEFORE:
+        if self.token_before(loop.start_byte) not in _BEFORE:
             raise Unreadable("for", "the shell may not take it for a loop here")
         behind_words = [*(word.start_byte for word in words)]
         for start in (loop.children[1].start_byte, loop.children[2].start_byte, *behind_words):
-            if self.ahead(start) == "" or start not in self.places:
+            if self.token_before(start) == "" or start not in self.places:
                 raise Unreadable("for", "its words do not stand on one line")
         for mark in (do, done):
-            if mark.type not in {"do", "done"} or self.ahead(mark.start_byte) not in {"", ";"}:
+            if mark.type not in {"do", "done"} or self.token_before(mark.start_byte) not in {
+                "",
+                ";",
+            }:
                 raise Unreadable(mark.type, "the shell may not see the loop's body here")
 
-    def ahead(self, start: int) -> str:
+    def token_before(self, start: int) -> str:
         """Return the token before the one at `start`. Empty if a line, or the text, begins
         there."""
         at = self.places.get(start)

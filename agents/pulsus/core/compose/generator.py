@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from pulsus.core.compose.model_protocol import Completion, Message, OnText, Proposer, Usage
 from pulsus.core.compose.writing import prompt_messages
-from pulsus.core.compose.writing.answers import extract_module
+from pulsus.core.compose.writing.module_from_answer import extract_module
 from pulsus.core.compose.writing.prompt_messages import AnswerRefusal, PromptContext
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import GenerationReport, GenerationRound, ValidatedModule, ValidationReport

@@ -1,4 +1,4 @@
-"""From signals to `p`, the probability that a tool is what the request asks for (spec §5 τ).
+"""Calibration: from signals to `p`, the probability that a tool is right (spec §5, τ).
 
 The weighted sum of §5 says which tool is better, not whether it is good enough: its height depends
 on the catalogue and on how many words the request has. A small logistic model says that. Its

@@ -1,4 +1,4 @@
-"""One candidate's features and standing (spec §4): where the features meet the weights."""
+"""The score of one candidate: features, weights, anti-intents (spec §4)."""
 
 from __future__ import annotations
 

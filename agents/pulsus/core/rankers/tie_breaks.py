@@ -1,4 +1,4 @@
-"""Decide which of two candidates comes first, and say why (spec §5 tie-breakers, §9)."""
+"""Tie-breakers: decide which of two candidates comes first, and say why (spec §5, §9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decision traces and the app's log (spec §11). Effect: appends to files below `log_dir`.
+"""Decision traces (JSONL) and the app log (spec §11). Effect: appends to files below `log_dir`.
 
 Only `app`, `runs`, `validation` and `metrics` exist there. Everything passes the redactor.
 """

@@ -1,4 +1,4 @@
-"""Remove secrets from text and JSON before anything is written. This is the only redactor.
+"""Redaction: remove secrets from text and JSON before it is written. The only redactor.
 
 It hides three kinds of secrets: values after a name that announces one (`password=`), shapes of
 secrets (tokens, PEM blocks, URL passwords), and values known from the environment. The first two

@@ -1,4 +1,4 @@
-"""The name that an unknown name was probably meant to be. Pure."""
+"""Did you mean: the name that an unknown name was probably meant to be. Pure."""
 
 from __future__ import annotations
 

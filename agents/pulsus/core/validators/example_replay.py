@@ -19,8 +19,8 @@ from pulsus.core.storage.promotion.version_rules import ApiChange
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import BrokenTool, Example, JsonValue, ToolSpec
-from pulsus.core.validators.steps.dry_run import Run
 from pulsus.core.validators.steps.dry_run_inputs import Case, NeedsExample, list_cases
+from pulsus.core.validators.steps.smoke_and_dry_run import Run
 from pulsus.core.validators.validator_protocol import Steps
 from pulsus.errors import PulsusError
 

@@ -25,9 +25,9 @@ from pulsus.core.validators.validator_protocol import Finding, Steps, Subject, V
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pulsus.core.sandbox.interpreter import Interpreter
-    from pulsus.core.validators.steps.dry_run import Run
     from pulsus.core.validators.steps.mypy import MypyProcess
     from pulsus.core.validators.steps.parallel_dry_runs import ReportProgress
+    from pulsus.core.validators.steps.smoke_and_dry_run import Run
 
 Proven = tuple[ValidationReport, ValidatedModule | None]
 Network = Callable[[Path, ToolSpec, Iterable[str]], tuple[str, ...]]

@@ -1,8 +1,8 @@
 """Decide the proof of a candidate: `behaviour` or `shape` (spec §8, ADR 33).
 
-`behaviour` means that an expected result was confirmed, and `shape` that the module only ran. The
-module's text is judged by `memorised_examples.py`, and its runs by `steps/dry_run.py`. Effect: may
-run the module again, without the examples in its docstring.
+`behaviour` means that an expected result was confirmed, and `shape` that the module only ran.
+`memorised_examples.py` judges the text of the module, and `steps/smoke_and_dry_run.py` its runs.
+Effect: may run the module again, without the examples in its docstring.
 """
 
 from __future__ import annotations

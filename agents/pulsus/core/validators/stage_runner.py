@@ -1,6 +1,8 @@
 """Runs the slow steps on modules that passed the gate: lint, types, import, dry run (spec §8).
 
-Effect: runs checkers and sandboxes.
+Effect: runs checkers and sandboxes. The steps are in `steps/`: `ruff.py` (lint), `mypy.py` (types),
+`smoke_and_dry_run.py` (import smoke test, dry run), `installed_packages.py`. Before them comes
+`static_gate.py`; `pipeline.py` puts all in order.
 """
 
 from __future__ import annotations
@@ -21,10 +23,10 @@ from pulsus.core.system.private_folders import sweep_scratch
 from pulsus.core.types import ObservedEffects, Proof
 from pulsus.core.validators.module_verdict import ModuleRun
 from pulsus.core.validators.steps.checker_process import CheckedSource, report_no_slot
-from pulsus.core.validators.steps.dry_run import DryRun, Run
 from pulsus.core.validators.steps.mypy import Mypy, MypyProcess
 from pulsus.core.validators.steps.parallel_dry_runs import DryRuns, ReportProgress
 from pulsus.core.validators.steps.ruff import run_ruff
+from pulsus.core.validators.steps.smoke_and_dry_run import DryRun, Run
 from pulsus.fast_dataclass import dataclass
 
 SANDBOX = "sandbox"

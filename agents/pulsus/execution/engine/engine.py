@@ -1,4 +1,6 @@
-"""Run a plan, or go on with one that was started before (docs/plans.md; ADR 42).
+"""Run a plan, or resume one that was started before (docs/plans.md; ADR 42).
+
+The loop over the steps is `plan_run.py`, the order `schedule.py`, the record `execution/journal/`.
 
 Effects: those of the steps, the journal, results in `.pulsus/runs/`, signal handlers meanwhile.
 """

@@ -1,4 +1,4 @@
-"""The loop that runs the steps of one plan (docs/plans.md, order of a run).
+"""The loop of the engine: run the steps of one plan in order (docs/plans.md, order of a run).
 
 One thread schedules, writes the journal and asks for consent; the calls run in others. `_begin`
 skips a step whose condition (`when`) is false; `for_each_items.py` finds the items of `for_each`.

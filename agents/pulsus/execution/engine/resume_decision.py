@@ -1,4 +1,4 @@
-"""Decide what a resume does with each step that it finds (ADR 42). Pure.
+"""Resume: decide what happens with each step that a resume finds (ADR 42). Pure.
 
 A read is simply run again. A write that was started may have taken effect, so it is never run
 again before its verification, or a person, has settled that.

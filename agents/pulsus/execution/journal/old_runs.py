@@ -1,4 +1,4 @@
-"""Remove the records and results of runs that ended long ago (`pulsus gc`, ADR 42).
+"""Retention of runs: remove the records and results of old ones (`pulsus gc`, ADR 42).
 
 Effect: deletes rows of `state.db` and folders in `.pulsus/runs/`. A run that waits, is running or
 was interrupted stays, and so does one with a step that may have taken effect unseen.

@@ -1,4 +1,4 @@
-"""The resources that a session is about, and who named them (assistant architecture §2.7).
+"""Explicit access: the resources that a session is about, and who named them (§2.7).
 
 An explicit access is a mention, the user's selection, or a query for one resource. It is kept apart
 from the times that expiry and eviction use, and outlives both: a flood of discovered resources must

@@ -1,4 +1,4 @@
-"""Discovered resources: the only source of resource ids (assistant architecture §5).
+"""Resolved context: discovered resources, with TTL and LRU; the only source of their ids (§5).
 
 A frozen value. It lives in memory for one session and refuses to be pickled: an id that was true
 yesterday must be discovered again.

@@ -1,4 +1,4 @@
-"""Refuse a call on a machine while something inside it is meant (assistant architecture §2.7).
+"""Routing mismatch: refuse a call on a machine while something inside it is meant (§2.7).
 
 A file at the same path exists on the machine and in its container. Editing the wrong one looks like
 success and changes nothing.

@@ -1,4 +1,4 @@
-"""Names of discovered resources that are like one that was not found (deep dive §11)."""
+"""Did you mean: discovered resources with a name like one that was not found (deep dive §11)."""
 
 from __future__ import annotations
 

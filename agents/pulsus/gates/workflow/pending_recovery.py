@@ -1,4 +1,4 @@
-"""Refused calls that a session may still repair, for the figures of auto-recovery (§7)."""
+"""Auto-recovery, counted: refused calls that a session may still repair (§7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The states of a session and what each of them lets happen (assistant architecture §7, §8).
+"""The FSM (finite state machine) of a session: its states and what each lets happen (§7, §8).
 
 RESOLVING → READING → WRITING → VERIFYING → READING. The state is computed from what is open, so no
 flag can stay behind after a cycle. Every function is pure and returns a new value.

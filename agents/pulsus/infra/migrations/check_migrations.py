@@ -12,7 +12,7 @@ from pulsus.core.types import JsonValue
 from pulsus.infra.migrations.migration_plan import parse_actions
 from pulsus.kb.fact_base import FactView
 from pulsus.placement.cluster import Cluster, PlacementAction
-from pulsus.placement.cluster_facts import cluster_of_facts
+from pulsus.placement.cluster_from_facts import cluster_of_facts
 from pulsus.placement.plan_checker import check_plan
 
 

@@ -1,4 +1,4 @@
-"""Find a minimal set of constraints that contradict each other, and say it with numbers."""
+"""Minimal infeasible core: constraints that contradict each other, told with numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refuse to promote a write whose changes no tool verifies (ADR 41). Pure."""
+"""Refuse to promote a write that has no `Verify:` in its contract (ADR 41). Pure."""
 
 from __future__ import annotations
 

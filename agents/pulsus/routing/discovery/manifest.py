@@ -1,4 +1,4 @@
-"""Ranking hints beside a tool (spec §15). Effect: `load` reads one file.
+"""The manifest of a tool: ranking hints beside it (spec §15). Effect: `load` reads one file.
 
 A manifest never decides what runs: signature, kind and contract come from the module alone, and a
 manifest that cannot be read costs a warning.

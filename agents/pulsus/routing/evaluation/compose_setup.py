@@ -8,7 +8,7 @@ from pulsus.core.compose.plans.build_plan import compose_plan
 from pulsus.core.compose.tool_chains.chain_composer import ChainComposer
 from pulsus.core.compose.tool_chains.past_plans import Edge
 from pulsus.core.compose.tool_chains.tool_evidence import RankText
-from pulsus.core.rankers.ranking_engine import RankingEngine
+from pulsus.core.rankers.ranking_protocol import RankingEngine
 from pulsus.core.types import OutputRef, ToolSpec
 from pulsus.errors import PulsusError
 from pulsus.routing.evaluation.compose_cases import ComposeCase

@@ -1,4 +1,4 @@
-"""Figures over requests with known answers (`pulsus eval`). Pure: the clock is an argument."""
+"""Figures of routing (hit@1, hit@3, calibration) over golden requests (`pulsus eval`). Pure."""
 
 from __future__ import annotations
 

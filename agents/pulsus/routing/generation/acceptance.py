@@ -17,8 +17,8 @@ from pulsus.config.settings import GeneratorConfig
 from pulsus.core.compose.generator import JudgedAnswer
 from pulsus.core.compose.guardrails import all_rules
 from pulsus.core.compose.guardrails.all_rules import GuardrailRules
-from pulsus.core.compose.writing import caller_examples, memorisation
-from pulsus.core.compose.writing.answers import add_missing_imports, close_docstring
+from pulsus.core.compose.writing import caller_examples, memorisation_doubts
+from pulsus.core.compose.writing.module_from_answer import add_missing_imports, close_docstring
 from pulsus.core.compose.writing.prompt_messages import AnswerRefusal
 from pulsus.core.contract.strip_examples import remove_examples
 from pulsus.core.sandbox.sandbox_limits import SandboxLimits
@@ -32,8 +32,8 @@ from pulsus.core.types import (
     ValidatedModule,
     ValidationReport,
 )
-from pulsus.core.validators.steps.dry_run import DryRun
 from pulsus.core.validators.steps.ruff import remove_unused_imports
+from pulsus.core.validators.steps.smoke_and_dry_run import DryRun
 from pulsus.core.validators.validator_protocol import Finding, Subject, Validator
 from pulsus.routing.delivery.deliver import CandidateModule, ModuleValidator, Steps
 from pulsus.routing.delivery.project_protocol import Project
@@ -164,8 +164,8 @@ def _guardrail_step(
         if given is not None:
             problem = caller_examples.explain_difference(tool, given)
             copies = (
-                *memorisation.copied(source, given, request),
-                *memorisation.tables(source, given),
+                *memorisation_doubts.copied(source, given, request),
+                *memorisation_doubts.tables(source, given),
             )
             reasons = (*reasons, *copies, *((problem,) if problem else ()))
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""

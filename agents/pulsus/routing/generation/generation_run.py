@@ -18,7 +18,7 @@ from pulsus.core.compose.writing import (
     boundary_inputs,
     caller_examples,
     example_consistency,
-    memorisation,
+    memorisation_doubts,
     scaffold,
 )
 from pulsus.core.compose.writing.prompt_messages import PromptContext
@@ -171,7 +171,7 @@ class GenerationRun:
     def _prompt_context(self, outcome: RouteOutcome, given: tuple[Example, ...]) -> PromptContext:
         settings = self.run.project.settings.generator
         rules = acceptance.guardrail_rules(settings)
-        held, text = memorisation.held_out_example(given), self.run.text
+        held, text = memorisation_doubts.held_out_example(given), self.run.text
         if held:
             text = caller_examples.remove_example(text, held)
         # Redact first: a summary of `password=x` would keep the words, and lose the sign by which

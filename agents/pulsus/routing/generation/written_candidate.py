@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pulsus.approvals.unattended import GenerationApproval
 from pulsus.core.compose.generator import JudgedAnswer
-from pulsus.core.compose.writing import boundary_inputs, caller_examples, memorisation
+from pulsus.core.compose.writing import boundary_inputs, caller_examples, memorisation_doubts
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.types import (
@@ -147,8 +147,10 @@ class CandidateWorkflow:
     def _doubts(self, module: CandidateModule, text: str) -> tuple[str, ...]:
         """Return the signs that the module knows the examples only."""
         made = module.candidate.made if module.candidate else None
-        held = memorisation.held_out_example(self.given) if made and made.get("held") else None
-        return memorisation.memorisation_signs(module.source, self.given, held, text)
+        held = (
+            memorisation_doubts.held_out_example(self.given) if made and made.get("held") else None
+        )
+        return memorisation_doubts.memorisation_signs(module.source, self.given, held, text)
 
     def _module(
         self, candidate: candidate_store.StoredCandidate, source: bytes, note: str

@@ -1,4 +1,4 @@
-"""Warm index of discovery (spec §13, docs/ADRs/0014). Effect: files in the state folder.
+"""The warm discovery index (spec §13, docs/ADRs/0014). Effect: files in the state folder.
 
 `discovery.idx` says what every file was when it was read and is replaced whole; the values it
 refers to lie in `discovery-*.values`, which is only ever added to. Readers take no lock; writers

@@ -31,7 +31,12 @@ from pulsus.core.types import (
 from pulsus.errors import PlanUnwirable
 from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.routing import plan_preview
-from pulsus.routing.inputs import own_values, plan_steps, promoted_steps, unfollowed_words
+from pulsus.routing.inputs import (
+    input_conflicts,
+    plan_steps,
+    promoted_steps,
+    unfollowed_restrictions,
+)
 from pulsus.routing.inputs.plan_steps import PromotedPlan, StepInputs
 from pulsus.routing.inputs.request_values import (
     NO_VALUES,
@@ -88,12 +93,12 @@ def with_inputs(
     read, use = NO_VALUES, None
     if fill:
         request = plan_steps.readable_request(outcome)
-        instead = own_values.find_named_instead_of_wired(steps, names, now)
+        instead = input_conflicts.find_named_instead_of_wired(steps, names, now)
         if instead:
             outcome = plan_steps.with_separate_parameters(outcome, instead)
             steps = plan_steps.list_steps(outcome, promoted)
         read = read_values(request, steps, names, now)
-        split = own_values.find_conflicts(steps, read.values)
+        split = input_conflicts.find_conflicts(steps, read.values)
         outcome = plan_steps.with_separate_parameters(outcome, split)
         if model is not None:
             read, use = improve_values(request, steps, names, now, read, model)
@@ -165,7 +170,9 @@ def _left_out(
     said = (*used, *read.unused, *outcome.uncovered)
     tools = [step.tool for step in steps]
     request = outcome.intent.intent
-    return unfollowed_words.find_unfollowed_words(request, tools, said, matched, numbers)
+    return unfollowed_restrictions.find_unfollowed_restrictions(
+        request, tools, said, matched, numbers
+    )
 
 
 def _say_left_out(left_out: Sequence[str]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pulsus.core.storage import catalogue_lock
-from pulsus.core.storage.decision_log import accept_break, log_identity, log_record, verify
+from pulsus.core.storage.decision_log import accept_break, log_identity, log_record, verify_log
 from pulsus.core.storage.decision_log.damage_report import LogCheck
 from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.routing.maintenance.audit_catalogue import AuditFinding, Level
@@ -115,7 +115,7 @@ def audit_log(
     """
     everything = [_Anchored.of(r) for found in records.values() for r in found]
     seen = _LogContents(expected, frozenset(r.head.seq for r in everything if r.head))
-    checked = verify.check_log(folder, quick=quick, each=seen)
+    checked = verify_log.check_log(folder, quick=quick, each=seen)
     findings = [
         AuditFinding(d.code, "error", d.path, d.line, None, d.reason, _EVIDENCE)
         for d in checked.damages

@@ -1,4 +1,4 @@
-"""Compare the decision log with what this user saw of it (ADR 31). Effect: reads files."""
+"""Compare the decision log with the witness of this user (ADR 31). Effect: reads files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clean up one project (`pulsus gc`), and log what happens to it beside promotions (spec §16).
+"""Retention in one project: `pulsus gc` removes old files and runs, and rotates the log (§16).
 
 Effect: deletes old files, and appends to the decision log. Each method raises as
 `decision_log.append` does.
@@ -16,8 +16,8 @@ from pulsus.core.storage.decision_log import (
     append_position,
     decision_log,
     log_identity,
-    sealed_segments,
-    verify,
+    log_rotation,
+    verify_log,
 )
 from pulsus.core.storage.promotion.promote import os_user
 from pulsus.core.storage.records import promotion_records, record_key
@@ -103,14 +103,14 @@ class Housekeeping:
         """
         state_dir, clock = self.project.state_dir, ids.utc_now
         before = clock() - timedelta(days=self.project.settings.audit.seal_days)
-        due = sealed_segments.seal_segment(state_dir, before=before, clock=clock, dry_run=True)
+        due = log_rotation.seal_segment(state_dir, before=before, clock=clock, dry_run=True)
         if due is None or dry_run:
             return due
-        damages = verify.check_log(state_dir / "audit").damages
+        damages = verify_log.check_log(state_dir / "audit").damages
         if damages:
             where = f"{damages[0].path.name}:{damages[0].line or ''}".rstrip(":")
             raise append_position.tampered_error(due, f"is not sealed: {where} {damages[0].reason}")
-        return sealed_segments.seal_segment(state_dir, before=before, clock=clock)
+        return log_rotation.seal_segment(state_dir, before=before, clock=clock)
 
     def accept_break(self, logged: LogAudit, reason: str) -> int:
         """Go on with a damaged decision log (`audit --accept-break`); return the record's number.

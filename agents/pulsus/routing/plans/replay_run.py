@@ -1,4 +1,4 @@
-"""Go through a recorded run again without running anything (contracts, `runs replay`).
+"""Replay a recorded run of a plan without running anything (contracts, `runs replay`).
 
 Effect: reads the journal and the results.
 """

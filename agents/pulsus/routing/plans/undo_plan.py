@@ -1,4 +1,4 @@
-"""Make the plan that reverses the writes of a run, newest first (contracts, `Undo:`).
+"""Undo: make the plan that reverses the writes of a run, newest first (contracts, `Undo:`).
 
 Effect: reads the journal and the results of the run.
 """

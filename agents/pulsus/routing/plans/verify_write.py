@@ -1,7 +1,11 @@
-"""Verify what a write changed, by the read that its contract names (`Verify:`, ADR 41).
+"""Verify a write of a tool by the read that its contract names (`Verify:`, ADR 41).
 
 Effect: runs a promoted read in a confined process of its own. Nothing here asks a person or prints,
 so every path that runs a write can call it.
+
+Called by `verified_run.py` after a run. A write of the agent is verified in
+`agent/write_verification.py`; the read that shows if a command worked is chosen in
+`gates/verifying_read.py`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pulsus.core.contract.tool_table import make_columns
-from pulsus.core.embeddings.similarity import TextSimilarity
+from pulsus.core.embeddings.meaning_similarity import TextSimilarity
 from pulsus.core.embeddings.text_vector import join_parts
 from pulsus.core.memory.request_index import PastRequest
 from pulsus.core.types import ToolSpec

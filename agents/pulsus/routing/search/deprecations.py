@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import date
 
-from pulsus.core.rankers.ranking_engine import RankingEngine
+from pulsus.core.rankers.ranking_protocol import RankingEngine
 from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.types import ToolSpec
 from pulsus.fast_dataclass import dataclass

@@ -1,4 +1,4 @@
-"""The project's docs as hints (spec §14). Effect: reads them, keeps one file in the state folder.
+"""RAG over the docs of a project, as hints (spec §14). Effect: reads them, keeps one file.
 
 Read are the tools' docstrings, `docs/`, `ADRs/` and `domains/**/README.md` of the catalogue. What
 is found there may say which folder a request means and which of two tools a plan takes; scores,
@@ -73,7 +73,7 @@ class ProjectDocs:
             self._save(digest, shelf)
         if vectors is None:
             return shelf
-        from pulsus.core.embeddings.similarity import TextSimilarity
+        from pulsus.core.embeddings.meaning_similarity import TextSimilarity
 
         def texts() -> list[tuple[int, str]]:
             return [(n, f"{s.heading}: {s.text}") for n, s in enumerate(cut())]

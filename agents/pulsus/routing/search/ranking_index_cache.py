@@ -17,7 +17,7 @@ from pulsus.core.rankers.lexical import index_builder
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_segment import KIND, IndexSegment, encode
 from pulsus.core.rankers.lexical.query_terms import Synonyms
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.core.system import cache_file
 from pulsus.core.types import ToolSpec
 from pulsus.fast_dataclass import dataclass

@@ -25,9 +25,9 @@ from pulsus.core.text.tokens import clean
 from pulsus.core.types import ParsedIntent, Ranked, SubIntent, ToolSpec
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.search.deprecations import Deprecations
-from pulsus.routing.search.omitted_parts import with_omitted_parts
 from pulsus.routing.search.ranking.catalogue_ranking import CatalogueRanking
 from pulsus.routing.search.ranking.value_evidence import take_values
+from pulsus.routing.search.report_uncovered_parts import report_uncovered_parts
 from pulsus.routing.search.search_result import SearchResult
 
 _EMPTY = "the catalogue is empty: `pulsus init` copies the starter tools, or write one"
@@ -154,7 +154,7 @@ class Searcher:
 
     def with_omissions(self, found: SearchResult, request: str) -> SearchResult:
         """Return the search with the parts of the request that its decision leaves out."""
-        return with_omitted_parts(found, request, self.ranking)
+        return report_uncovered_parts(found, request, self.ranking)
 
     def _add_producers(
         self, request: str, choice: Decision, subintents: Sequence[SubIntent]

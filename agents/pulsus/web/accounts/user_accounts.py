@@ -1,4 +1,4 @@
-"""The local users of the server, in `.pulsus/accounts/` (contracts). Effect: reads, writes it.
+"""The local users of the server and their roles, in `.pulsus/accounts/`. Effect: files.
 
 Passwords are kept as argon2id hashes only.
 """

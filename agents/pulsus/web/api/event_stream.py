@@ -1,4 +1,4 @@
-"""Streams of server-sent events: numbered, with a heartbeat, and resumed by `Last-Event-ID`."""
+"""SSE: streams of server-sent events, numbered, with heartbeat, resumed by `Last-Event-ID`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits on how often something may be tried: sign-ins, changes and agent runs. Pure."""
+"""Rate limits: how often sign-ins, changes and agent runs may be tried. Pure."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Old results become short; recent and short ones stay."""
 
 from pulsus.agent.answers.compaction import TranscriptResult, compact_results
-from pulsus.agent.knowledge.fact import Fact
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
+from pulsus.agent.knowledge.session_fact import Fact
 
 NOTHING = KnowledgeAccumulator(KnowledgeLimits(60, 2000, 200))
 KNOWN = NOTHING.remember([Fact("exec:web1:df", "exit=0", 0.0, 1, "d", "c1")], 1)

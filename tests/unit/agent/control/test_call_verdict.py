@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.agent.control.call_request import ControlPorts
+from pulsus.agent.control.build_call_question import ControlPorts
 from pulsus.agent.loop.call_draft import AskPerson, RefusedCall, RunCall
 from pulsus.agent.tool_protocol import CallNeeds
 from pulsus.core.types import Effects

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.agent.control.call_request import ControlPorts
+from pulsus.agent.control.build_call_question import ControlPorts
 from pulsus.agent.control.invented_inputs import NamedValues, find_invented
 from pulsus.agent.control.session_words import SessionWords
 from pulsus.agent.tool_protocol import CallNeeds

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pulsus.agent.knowledge.fact import (
+from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
+from pulsus.agent.knowledge.session_fact import (
     Fact,
     category_of_key,
     cut,
@@ -10,7 +11,6 @@ from pulsus.agent.knowledge.fact import (
     one_line,
     short_line,
 )
-from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
 
 
 def fact(key, turn=1, value="v", subjects=("web1",), call="c"):

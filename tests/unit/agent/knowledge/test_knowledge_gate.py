@@ -3,12 +3,12 @@
 import pytest
 
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
+from pulsus.agent.knowledge.knowledge_extractor import facts_of_response
 from pulsus.agent.knowledge.knowledge_gate import (
     GateWindow,
     answer_from_facts,
     asks_to_look_again,
 )
-from pulsus.agent.knowledge.tool_facts import facts_of_response
 from pulsus.agent.tool_protocol import ProposedCall
 from pulsus.core.types import JsonValue
 from pulsus.gates.tool_descriptors import ToolDescriptor

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
+from pulsus.agent.control.build_call_question import ControlPorts
 from pulsus.agent.control.call_description import describe_call
-from pulsus.agent.control.call_request import ControlPorts
 from pulsus.agent.loop.call_draft import RefusedCall
 from pulsus.approvals.cards.card_text import card_text
 from pulsus.approvals.cards.file_difference import MOST_CHARS, MOST_LINES, EditNotShown

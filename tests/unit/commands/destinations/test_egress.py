@@ -12,9 +12,9 @@ from pulsus.commands.program_tables.connects_declaration import connects
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.config.settings import PolicyConfig
-from pulsus.gates.command_decision import answer_command
 from pulsus.gates.command_policy import CommandPolicy
 from pulsus.gates.egress import is_this_machine
+from pulsus.gates.gate_answer import answer_command
 
 TABLES = Tables()
 KNOWN_ONLY = CommandPolicy(PolicyConfig())

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from pulsus.core.compose.generator import Generator, JudgedAnswer
-from pulsus.core.compose.writing.answers import extract_module
+from pulsus.core.compose.writing.module_from_answer import extract_module
 from pulsus.core.compose.writing.prompt_messages import AnswerRefusal, PromptContext
 from pulsus.core.telemetry.redaction import redact
 from pulsus.errors import ModelAnswerInvalid, ModelUnreachable

@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.core.rankers.effect_mismatch import commands, effect_mismatch, groups_of
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.core.text.verbs import command_groups
 from tests.ranking import CATALOGUE, tool
 

@@ -10,7 +10,7 @@ from pulsus.core.rankers.effect_mismatch import (
     effect_mismatch,
     groups_of,
 )
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.core.text.command_line import find_change, find_program
 from tests.ranking import tool
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.core.text.literals import cut_out_values
 from tests.ranking import CATALOGUE
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pulsus.core.compose.selection.choose_policy import Decision
 from pulsus.core.rankers.calibration import shipped_calibration
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.routing.evaluation.dataset import GoldenRow
 from pulsus.routing.evaluation.diagnosis import (
     DiagnosisContext,

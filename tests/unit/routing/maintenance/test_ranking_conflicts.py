@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.routing.evaluation.dataset import GoldenRow
 from pulsus.routing.maintenance.catalogue_check import shared_intents
 from pulsus.routing.maintenance.ranking_conflicts import (

@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.config.settings import AccessConfig
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.types import Catalogue, ParsedIntent
 from pulsus.routing.search.access_filter import AccessFilter, access_filter

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.types import Catalogue, ParsedIntent

@@ -6,7 +6,7 @@ import pytest
 
 from pulsus.config.settings import RankerConfig
 from pulsus.core.rankers.lexical import index_builder
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.routing.search.ranking_index_cache import BASE, NEW, load_rank_index
 from tests.ranking import CATALOGUE, tool
 

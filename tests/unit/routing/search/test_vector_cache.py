@@ -5,7 +5,7 @@ import pytest
 np = pytest.importorskip("numpy", reason="the extra `embeddings` is not installed")
 
 from pulsus.core.embeddings.encoder import DIMENSION  # noqa: E402 - after the skip
-from pulsus.core.embeddings.similarity import TextSimilarity  # noqa: E402 - after the skip
+from pulsus.core.embeddings.meaning_similarity import TextSimilarity  # noqa: E402 - after the skip
 from pulsus.core.embeddings.vectors import (  # noqa: E402
     from_content,
     stack,

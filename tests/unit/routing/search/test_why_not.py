@@ -9,7 +9,7 @@ from pulsus.config.settings import RankerConfig
 from pulsus.core.compose.selection.choose_policy import Decision
 from pulsus.core.rankers.calibration import shipped_calibration
 from pulsus.core.rankers.lexical.tool_names import worth
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.types import BrokenTool, Catalogue, ParsedIntent, Shadowed, SubIntent
 from pulsus.routing.search import manifest_advice, why_not

@@ -12,12 +12,12 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from pulsus.agent.control.protection.own_process import TOKENS, calls_of
+from pulsus.commands.command_verdict import CommandVerdict
 from pulsus.commands.program_tables.connects_declaration import CONFIGURED, LOCAL, Connects
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.shell.script_parser import Script
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name
-from pulsus.commands.verdict import CommandVerdict
 from pulsus.gates.egress import is_this_machine, normalize_host, parse_address
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21, "ssh": 22}

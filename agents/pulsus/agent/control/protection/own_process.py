@@ -19,12 +19,12 @@ from pulsus.agent.control.protection.process_signals import (
 )
 from pulsus.agent.control.protection.real_paths import programs_on_path, real_path
 from pulsus.agent.control.protection.terminal_programs import find_opened_machine, find_typing
+from pulsus.commands.command_verdict import CommandVerdict
 from pulsus.commands.risk.risk_level import list_inner_calls
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
 from pulsus.commands.shell.script_parser import Script
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import layers, program_name, unwrap, wrappers
-from pulsus.commands.verdict import CommandVerdict
 from pulsus.infra.process_family import ProcessFamily, read_family
 
 _NAMES: Final = frozenset({"pulsus", "pulsus-workbench", "pulsus_workbench"})

@@ -48,6 +48,7 @@ from pulsus.agent.control.protection.unnamed_files import (
     unpacks_here,
 )
 from pulsus.commands.call_check.piped_file_names import check_piped_file_names
+from pulsus.commands.command_verdict import CommandVerdict
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import levels
 from pulsus.commands.risk.file_uses import FileUse, find_uses, rule_for_program
@@ -56,7 +57,6 @@ from pulsus.commands.risk.secret_paths import words
 from pulsus.commands.shell.script_parser import Script, Stage, parse_command
 from pulsus.commands.shell.words import Unreadable
 from pulsus.commands.shell.wrappers import layers, program_name, unwrap, wrappers
-from pulsus.commands.verdict import CommandVerdict
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.tool_descriptors import CallKind
 from pulsus.gates.tool_response import ToolResponse, tool_blocked

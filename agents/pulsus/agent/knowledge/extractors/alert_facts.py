@@ -23,7 +23,7 @@ from pulsus.agent.knowledge.extractors.fact_extractor import (
     tally,
     text_of,
 )
-from pulsus.agent.knowledge.fact import fact_key
+from pulsus.agent.knowledge.session_fact import fact_key
 from pulsus.core.types import JsonValue
 
 

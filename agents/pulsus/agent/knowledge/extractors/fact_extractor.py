@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
-from pulsus.agent.knowledge.fact import fact_key, one_line
+from pulsus.agent.knowledge.session_fact import fact_key, one_line
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 

@@ -36,7 +36,7 @@ from pulsus.agent.knowledge.extractors.fact_extractor import (
     text_of,
     with_list,
 )
-from pulsus.agent.knowledge.fact import fact_key
+from pulsus.agent.knowledge.session_fact import fact_key
 from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 

@@ -26,7 +26,7 @@ from pulsus.agent.knowledge.extractors.fact_extractor import (
     object_of,
     text_of,
 )
-from pulsus.agent.knowledge.fact import fact_key, one_line
+from pulsus.agent.knowledge.session_fact import fact_key, one_line
 from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 

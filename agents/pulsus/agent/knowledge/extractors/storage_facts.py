@@ -37,7 +37,7 @@ from pulsus.agent.knowledge.extractors.fact_extractor import (
     with_list,
 )
 from pulsus.agent.knowledge.extractors.metrics_facts import EXTRACTORS as METRICS
-from pulsus.agent.knowledge.fact import fact_key
+from pulsus.agent.knowledge.session_fact import fact_key
 from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pulsus.agent.knowledge.tool_facts import facts_of_response
+from pulsus.agent.knowledge.knowledge_extractor import facts_of_response
 from pulsus.agent.loop.call_draft import CallDraft
 from pulsus.agent.loop.run_calls import FinishedCall
 from pulsus.agent.loop.session_state import SessionState

@@ -21,7 +21,7 @@ from pulsus.gates.tool_response import ToolResponse
 from pulsus.infra.migrations.migration_plan import NODE_NAME, plan_rows
 from pulsus.kb.fact_base import FactView
 from pulsus.placement.cluster import Cluster, ClusterHost, ClusterVm
-from pulsus.placement.cluster_facts import cluster_of_facts, narrow_cluster
+from pulsus.placement.cluster_from_facts import cluster_of_facts, narrow_cluster
 from pulsus.placement.placement_plan import PlacementPlan
 from pulsus.placement.placement_planner import PlanRequest, plan_placement
 from pulsus.placement.plan_checker import Certificate, check_plan

@@ -16,7 +16,7 @@ from pulsus.core.types import JsonValue
 from pulsus.errors import UsageError
 from pulsus.execution import read_command
 from pulsus.execution.read_command import CommandResult
-from pulsus.gates.command_decision import GateAnswer
+from pulsus.gates.gate_answer import GateAnswer
 from pulsus.gates.tool_response import ToolErrorCode, ToolResponse
 from pulsus.infra.local_machine import LOCAL
 

@@ -19,7 +19,7 @@ from pulsus.infra.local_machine import LocalMachine
 
 if TYPE_CHECKING:
     from pulsus.commands.judge_context import JudgeContext
-    from pulsus.gates.command_decision import GateAnswer
+    from pulsus.gates.gate_answer import GateAnswer
 
 
 class CommandJudge(Protocol):

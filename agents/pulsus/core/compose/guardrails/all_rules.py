@@ -1,4 +1,4 @@
-"""Applies every guardrail to a generated module (routing spec §7). Pure.
+"""Guardrails: applies every one of them to a generated module (routing spec §7). Pure.
 
 This reads the source alone, so it is lint: the sandbox is the boundary. It refuses what a person
 would have to refuse at review: imports outside the allowlist and ways around it, effects without

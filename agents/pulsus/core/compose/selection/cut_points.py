@@ -1,4 +1,4 @@
-"""Find where a request can be cut, and which parts work on the output of the part before. Pure."""
+"""Find the places where a request may be cut, by grammar alone (then: `request_split.py`). Pure."""
 
 from __future__ import annotations
 

@@ -1,8 +1,12 @@
-"""Split a request into clauses, one for each thing it asks for (spec §6). Pure.
+"""Split a request into clauses: decide if it is cut at each place where it can be (§6). Pure.
 
 Grammar says where a request can be cut (`cut_points.py`), retrieval decides whether it is cut. A
 cut stays only if each side has a probable tool of its own, and no single tool serves all sides
 about as well. So "cpu and memory" stays whole if one tool shows both.
+
+The other modules about parts of a request: `cut_points.py` finds the places, `clause_search.py`
+searches for one clause, `clause_ownership.py` decides if a clause belongs to the tool before,
+`time_order.py` orders the clauses, and `tool_chains/verb_clauses.py` cuts for tools without types.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
-"""Find the parts of a request that a decision leaves out (spec §6). Pure.
+"""Find the parts of a request, as clauses, that no chosen tool covers (spec §6). Pure.
 
 A part that nothing covers is said, and it never changes the decision.
+
+Reported by `routing/search/report_uncovered_parts.py`. Words that restrict an answer, such as
+"only", are found by `routing/inputs/unfollowed_restrictions.py`.
 """
 
 from __future__ import annotations

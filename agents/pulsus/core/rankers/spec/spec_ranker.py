@@ -16,7 +16,7 @@ from pulsus.config.settings import RankerConfig
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.rankers.feature_protocol import EmbeddingSimilarity, Feature
 from pulsus.core.rankers.history_feature import history_success
-from pulsus.core.rankers.ranking_engine import Allowed
+from pulsus.core.rankers.ranking_protocol import Allowed
 from pulsus.core.rankers.spec.features import (
     DocKeywords,
     Floats,

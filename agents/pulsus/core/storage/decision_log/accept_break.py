@@ -16,9 +16,9 @@ from pulsus.core.storage.decision_log import (
     append_position,
     approved_record_keys,
     decision_log,
-    log_files,
     log_identity,
     log_reader,
+    synced_log_files,
     user_witness,
 )
 from pulsus.core.storage.decision_log.decision_log import Decision
@@ -106,7 +106,7 @@ def accept(
         with storage_errors(folder):
             pinned = read_contents(found)
             ends = _find_log_end(folder, found, least)
-            log_files.set_aside(folder)
+            synced_log_files.set_aside(folder)
         number = log_reader.segment_number(found[-1]) + 1 if found else 1
         first, *more = batches(records)
         data: dict[str, JsonValue] = {

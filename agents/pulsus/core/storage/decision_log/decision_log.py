@@ -4,6 +4,9 @@
 last one. A record is on the disk before the head names it, so after a crash the head is at most
 one append behind, and only what lies behind the head may be cut short. Anything else was changed
 by hand: nothing is appended to it any more. What this can and cannot prove is in ADR 21.
+
+A long log is rotated by `log_rotation.py`, read by `log_reader.py` and checked by `verify_log.py`;
+`user_witness.py` remembers outside the project what this user saw of it.
 """
 
 from __future__ import annotations
@@ -22,9 +25,9 @@ from pulsus import __version__
 from pulsus.core.storage.decision_log import (
     append_position,
     approved_record_keys,
-    log_files,
     log_identity,
     log_reader,
+    synced_log_files,
     user_witness,
 )
 from pulsus.core.storage.decision_log import log_record as lines
@@ -205,7 +208,7 @@ def open_ready(folder: Path) -> DecisionLog:
                 path, f"ends with record {seq}, and {HEAD_NAME} names record {named}"
             )
         if behind:
-            log_files.truncate(path, size)
+            synced_log_files.truncate(path, size)
         if last and not size:
             path.unlink()  # a segment that was begun and got no record
             path = log_reader.segment_path(folder, log_reader.segment_number(path) - 1)
@@ -281,7 +284,7 @@ def _add_records(
             # The order that holds after a loss of power: it comes, it is there, it is named, it
             # was seen. Each is on the disk before the next begins.
             log.witness.intend(records, log.head, log.end, name, own=own)
-            size = log_files.write_lines(log.path, text)
+            size = synced_log_files.write_lines(log.path, text)
             head = _renew_head(log.folder, log.head, records[-1])
             log.witness.settle(head, log.path.name, size)
         log = replace(log, last=records[-1], head=head, end=(log.path.name, size))
@@ -316,7 +319,7 @@ def head_of(log: DecisionLog) -> Head:
 
 def _renew_head(folder: Path, head: Head | None, record: LogRecord) -> Head:
     new = Head(head.log if head else record.hash, record.seq, record.hash)
-    log_files.write_head(folder, new)
+    synced_log_files.write_head(folder, new)
     return new
 
 

@@ -1,4 +1,4 @@
-"""Remember outside the project what this user saw of its decision log (ADR 31).
+"""The witness: remember outside the project what this user saw of its decision log (ADR 31).
 
 `$XDG_STATE_HOME/pulsus/logs/` has two files for each state folder, named by the digest of its real
 path: the head of its log, and the records of the catalogue that this user approved. A log that was

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pulsus.core.storage.decision_log import append_position, decision_log
 from pulsus.core.storage.decision_log.log_record import Head, LogRecord
-from pulsus.core.storage.decision_log.verify import check_log
+from pulsus.core.storage.decision_log.verify_log import check_log
 
 
 def require_whole_log(folder: Path, anchors: Iterable[Head | None] = ()) -> None:

@@ -1,4 +1,8 @@
-"""Older bytes of a tool, to be proven and promoted again (spec §10). Effect: reads files."""
+"""Rollback: find older bytes of a tool, to be promoted again (§10). Effect: reads files.
+
+The command is `cli/catalogue/rollback_command.py`; the bytes are kept by
+`core/storage/records/version_archive.py`.
+"""
 
 from __future__ import annotations
 

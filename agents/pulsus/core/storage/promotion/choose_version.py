@@ -1,4 +1,4 @@
-"""Choose the next version of a promoted tool, and why (spec §10, SemVer). Effect: reads versions.
+"""Choose the next version of a promoted tool, and why (§10, SemVer). Effect: reads versions.
 
 Which change needs which version is decided in `version_rules.py`.
 """

@@ -1,4 +1,4 @@
-"""A tool is marked as replaced by another, or no longer (spec §10). Effect: writes files.
+"""Deprecation: mark a tool as replaced by another, or no longer (§10). Effect: writes files.
 
 The record keeps the version: it names bytes, and they stay as they are.
 """

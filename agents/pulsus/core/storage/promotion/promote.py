@@ -1,4 +1,4 @@
-"""A validated module becomes a tool of the catalogue (spec §10). Effect: writes files.
+"""Promotion: a validated module becomes a tool of the catalogue (§10). Effect: writes files.
 
 Module, kept version, CHANGELOG and `metadata.jsonl` change together, under one lock for the whole
 catalogue, and the decision log says who decided it.

@@ -1,4 +1,4 @@
-"""The rules of versions: compare two revisions of a tool for its callers (spec §10). Pure.
+"""SemVer rules: compare two revisions of a tool for its callers (spec §10). Pure.
 
 `choose_version.py` makes the next version from it, with the replayed examples.
 

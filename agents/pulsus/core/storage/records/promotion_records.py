@@ -1,4 +1,4 @@
-"""Promotion records, one `metadata.jsonl` an action (spec §10). Effect: reads files."""
+"""Promotion records: JSONL metadata, one `metadata.jsonl` an action (§10). Effect: reads files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Versions of promoted tools (spec §10). Pure."""
+"""SemVer versions of promoted tools: major, minor and patch (spec §10). Pure."""
 
 from __future__ import annotations
 

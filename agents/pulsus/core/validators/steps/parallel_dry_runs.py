@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from pulsus.core.sandbox.job import cancel_on
-from pulsus.core.validators.steps.dry_run import DryRun
+from pulsus.core.validators.steps.smoke_and_dry_run import DryRun
 from pulsus.core.validators.validator_protocol import Finding
 
 ReportProgress = Callable[[int, int], None]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pulsus.core.compose.selection import clause_search, row_operations
 from pulsus.core.rankers.lexical.query_matches import POOL
-from pulsus.core.rankers.ranking_engine import RankingEngine
+from pulsus.core.rankers.ranking_protocol import RankingEngine
 from pulsus.core.text.tokens import clean
 from pulsus.core.types import Catalogue, ParsedIntent, Ranked, ToolHistory
 from pulsus.fast_dataclass import dataclass

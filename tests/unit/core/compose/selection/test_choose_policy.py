@@ -10,7 +10,7 @@ from pulsus.core.compose.selection.choose_policy import (
     put_first,
     put_steps_first,
 )
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.core.types import SubIntent
 from tests.ranking import CATALOGUE, ranked
 

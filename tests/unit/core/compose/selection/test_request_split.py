@@ -9,7 +9,7 @@ from pulsus import bootstrap
 from pulsus.core.compose.selection.request_split import (
     split_request,
 )
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.core.types import ArgSpec
 from tests.ranking import CATALOGUE, ranked, tool
 

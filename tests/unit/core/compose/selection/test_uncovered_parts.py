@@ -8,7 +8,7 @@ from pulsus.core.compose.selection.uncovered_parts import (
     find_uncovered_parts,
     separate_served_parts,
 )
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from tests.ranking import CATALOGUE, ranked
 
 INDEX = Ranker.build(CATALOGUE)

@@ -9,7 +9,7 @@ import pytest
 from pulsus.core.compose.tool_chains.chain_composer import ChainComposer
 from pulsus.core.compose.tool_chains.chain_model import LinearModel, parse_linear, shipped_model
 from pulsus.core.compose.tool_chains.tool_signature import SignatureTable, ToolSignature
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.core.types import ArgSpec, ToolSpec
 from pulsus.routing.evaluation.compose_setup import rank_texts
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given as holds
 from hypothesis import strategies as st
 
-from pulsus.core.compose.writing import caller_examples, memorisation
+from pulsus.core.compose.writing import caller_examples, memorisation_doubts
 from pulsus.core.contract.strip_examples import remove_examples
 from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.types import BrokenTool, Example
@@ -147,8 +147,8 @@ def test_any_example_is_read_back_from_the_docstring_unchanged(text, expected):
 def test_code_that_recognises_an_example_by_its_text_is_refused(line):
     inner = "            " if "case" in line else "        "
     code = module(body=f"    {line}\n{inner}return {{'vowels': 2}}")
-    assert memorisation.copied(code.encode(), [ECHO], "count vowels")
-    assert not memorisation.copied(code.encode(), [ECHO], "count vowels of echo")
+    assert memorisation_doubts.copied(code.encode(), [ECHO], "count vowels")
+    assert not memorisation_doubts.copied(code.encode(), [ECHO], "count vowels of echo")
 
 
 def test_two_examples_exclude_a_constant_only_if_their_results_differ():

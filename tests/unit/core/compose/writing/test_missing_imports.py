@@ -2,7 +2,7 @@ import ast
 
 import pytest
 
-from pulsus.core.compose.writing.answers import add_missing_imports
+from pulsus.core.compose.writing.module_from_answer import add_missing_imports
 
 ALLOWED = ("csv", "json", "math", "re")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose.writing.answers import close_docstring
+from pulsus.core.compose.writing.module_from_answer import close_docstring
 from tests.generation import MODULE
 
 OPEN = MODULE.replace('"""\n\nfrom __future__', "\nfrom __future__").encode()

@@ -11,7 +11,7 @@ from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import pack_index, words_of
 from pulsus.core.rankers.lexical.index_segment import IndexSegment
 from pulsus.core.rankers.lexical.tool_fields import field_words, stem_counts
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.core.system.cache_file import DamagedCache
 from tests.ranking import CATALOGUE, tool
 

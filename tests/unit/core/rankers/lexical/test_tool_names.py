@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.core.rankers.lexical.tool_names import cover, mentions, spellings, worth
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from tests.ranking import CATALOGUE, tool
 
 INDEX = Ranker.build(CATALOGUE)

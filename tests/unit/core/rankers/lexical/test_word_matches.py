@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.core.rankers import score_differences
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.lexical_ranker import Ranker
 from tests.ranking import CATALOGUE, tool
 
 INDEX = Ranker.build(CATALOGUE, synonyms={"cert": ("certificate",), "ram": ("memory",)})

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from pulsus.core.storage.decision_log import accept_break, sealed_segments, verify, whole_log
+from pulsus.core.storage.decision_log import accept_break, log_rotation, verify_log, whole_log
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import AuditTampered
 from tests.decisions import LATER, append, damages, each, head, logged, noon
@@ -13,7 +13,7 @@ SEGMENT = "decisions-000001.jsonl"
 
 
 def accept(state_dir, *, records=(), least=0, reason="restored from Monday's backup"):
-    count = len(verify.check_log(state_dir / "audit").damages)
+    count = len(verify_log.check_log(state_dir / "audit").damages)
     return accept_break.accept(
         state_dir,
         by="alice",
@@ -50,7 +50,7 @@ def test_who_accepted_what_and_why_is_in_the_log_without_secrets(tmp_path):
     folder = logged(tmp_path, 5)
     alter(folder)
     accept(tmp_path, reason="the key hunter2-hunter2 was in it")
-    (found,) = verify.check_log(folder).accepted
+    (found,) = verify_log.check_log(folder).accepted
     assert (found.by, found.damages) == ("alice", 1)
     assert found.reason == "the key [redacted] was in it"
     assert [name for name, _, _ in found.contents] == [SEGMENT]
@@ -100,7 +100,7 @@ def test_every_damage_can_be_accepted(tmp_path, spoil):
     made = accept(tmp_path)
     assert damages(folder) == []
     assert append(tmp_path).seq == made.seq + 1
-    sealed_segments.seal_segment(tmp_path, before=LATER, clock=noon)
+    log_rotation.seal_segment(tmp_path, before=LATER, clock=noon)
     assert damages(folder) == damages(folder, quick=True) == []
 
 

@@ -15,8 +15,8 @@ from pulsus.core.storage.decision_log import (
     decision_log,
     log_reader,
     log_record,
-    sealed_segments,
-    verify,
+    log_rotation,
+    verify_log,
 )
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.telemetry.redaction import Redactor
@@ -91,7 +91,7 @@ def test_values_that_are_no_json_and_far_too_long_ones_are_recorded_all_the_same
 def test_the_same_key_is_recorded_once_even_across_a_seal(tmp_path):
     first = append(tmp_path, key="rev-1")
     assert append(tmp_path, key="rev-1") == first
-    sealed_segments.seal_segment(tmp_path, before=LATER, clock=noon)
+    log_rotation.seal_segment(tmp_path, before=LATER, clock=noon)
     assert append(tmp_path, key="rev-1").seq == first.seq + 1, "only the seal was added"
     assert append(tmp_path, key="rev-2").seq == first.seq + 2
 
@@ -120,14 +120,14 @@ def test_two_logs_begun_at_the_same_moment_are_not_the_same(tmp_path):
 
 def test_a_clean_log_has_nothing_to_tell(tmp_path):
     folder = logged(tmp_path, 9, seal_after=(3, 5))
-    found = verify.check_log(folder)
+    found = verify_log.check_log(folder)
     assert (found.damages, found.notes, found.more) == ((), (), 0)
     assert (found.records, found.segments, found.sealed) == (11, 3, 2)
     assert head(folder).seq == 11
 
 
 def test_no_log_at_all_is_no_damage(tmp_path):
-    assert verify.check_log(tmp_path / "audit").head is None
+    assert verify_log.check_log(tmp_path / "audit").head is None
     assert damages(tmp_path / "audit") == []
 
 
@@ -255,7 +255,7 @@ def test_garbage_behind_the_last_record_is_not_said_to_be_put_right(tmp_path, ga
     folder = logged(tmp_path, 3)
     with (folder / SEGMENT).open("ab") as file:
         file.write(garbage)
-    found = verify.check_log(folder)
+    found = verify_log.check_log(folder)
     assert [damage.code for damage in found.damages] == ["UNREADABLE"]
     assert found.notes == ()
     with pytest.raises(AuditTampered):
@@ -265,7 +265,7 @@ def test_garbage_behind_the_last_record_is_not_said_to_be_put_right(tmp_path, ga
 def test_a_log_whose_line_ends_were_converted_is_one_damage_that_says_so(tmp_path):
     folder = logged(tmp_path, 30)
     (folder / SEGMENT).write_bytes((folder / SEGMENT).read_bytes().replace(b"\n", b"\r\n"))
-    (found,) = verify.check_log(folder).damages
+    (found,) = verify_log.check_log(folder).damages
     assert (found.code, found.line) == ("UNREADABLE", 1)
     assert "CR LF" in found.reason
     assert found.reason.endswith("(so with the 29 lines after it)")
@@ -320,12 +320,12 @@ def test_what_a_crash_leaves_is_told_from_tampering_and_put_right(tmp_path):
     folder = logged(tmp_path, 3)
     whole = rows(folder)
     rewrite(folder, [*whole, b'{"data":{"number":3},"key":nu'])
-    found = verify.check_log(folder)
+    found = verify_log.check_log(folder)
     assert found.damages == ()
     assert [note for note in found.notes if f"{SEGMENT}:4" in note]
     append(tmp_path)
     assert rows(folder)[:3] == whole
-    assert verify.check_log(folder).notes == ()
+    assert verify_log.check_log(folder).notes == ()
     assert len(rows(folder)) == 4
 
 
@@ -353,7 +353,7 @@ def test_a_head_one_record_behind_is_what_a_crash_leaves(tmp_path):
     old = (folder / "head.json").read_bytes()
     append(tmp_path)
     (folder / "head.json").write_bytes(old)
-    found = verify.check_log(folder)
+    found = verify_log.check_log(folder)
     assert (found.damages, len(found.notes)) == ((), 1)
     assert append(tmp_path).seq == 5
     assert damages(folder) == []
@@ -397,13 +397,13 @@ def test_a_log_of_an_older_pulsus_is_noted_with_the_next_record(tmp_path):
 
 def test_a_seal_closes_a_segment_and_is_its_checkpoint(tmp_path):
     logged(tmp_path, 4)
-    closed = sealed_segments.seal_segment(tmp_path, before=LATER, clock=noon)
+    closed = log_rotation.seal_segment(tmp_path, before=LATER, clock=noon)
     folder = tmp_path / "audit"
     assert closed
     assert closed == folder / SEGMENT
     assert not closed.stat().st_mode & 0o222
     (line,) = rows(folder, "decisions-000002.jsonl")
-    seal = sealed_segments.parse_seal(parsed(line))
+    seal = log_rotation.parse_seal(parsed(line))
     assert seal
     assert seal.content == log_reader.read_content(closed)
     assert (seal.records, seal.first, seal.last) == (4, 1, 4)
@@ -413,16 +413,14 @@ def test_a_seal_closes_a_segment_and_is_its_checkpoint(tmp_path):
 
 
 def test_a_young_segment_an_empty_one_and_no_log_are_not_sealed(tmp_path):
-    assert sealed_segments.seal_segment(tmp_path, before=LATER, clock=noon) is None
+    assert log_rotation.seal_segment(tmp_path, before=LATER, clock=noon) is None
     assert not (tmp_path / "audit").exists()
     logged(tmp_path, 3)
-    assert sealed_segments.seal_segment(tmp_path, before=NOON, clock=noon) is None
-    assert (
-        sealed_segments.seal_segment(tmp_path, before=LATER, clock=noon, dry_run=True) is not None
-    )
+    assert log_rotation.seal_segment(tmp_path, before=NOON, clock=noon) is None
+    assert log_rotation.seal_segment(tmp_path, before=LATER, clock=noon, dry_run=True) is not None
     assert len(log_reader.segments(tmp_path / "audit")) == 1
-    assert sealed_segments.seal_segment(tmp_path, before=LATER, clock=noon)
-    assert sealed_segments.seal_segment(tmp_path, before=LATER, clock=noon) is None, (
+    assert log_rotation.seal_segment(tmp_path, before=LATER, clock=noon)
+    assert log_rotation.seal_segment(tmp_path, before=LATER, clock=noon) is None, (
         "it holds only a seal"
     )
 
@@ -440,7 +438,7 @@ def test_a_changed_sealed_segment_is_found_with_its_line(tmp_path, quick):
 def test_quick_verification_reads_only_what_is_not_sealed(tmp_path):
     folder = logged(tmp_path, 9, seal_after=(3, 5))
     seen: list[log_record.LogRecord] = []
-    found = verify.check_log(folder, quick=True, each=seen.append)
+    found = verify_log.check_log(folder, quick=True, each=seen.append)
     assert (found.records, found.unread) == (11, 7)
     assert [record.seq for record in seen] == [8, 9, 10, 11]
 
@@ -448,8 +446,8 @@ def test_quick_verification_reads_only_what_is_not_sealed(tmp_path):
 def test_many_damages_are_counted_not_listed(tmp_path):
     folder = logged(tmp_path, 2)
     rewrite(folder, [*rows(folder), *[b"nonsense\n", b"nonsense\r\n"] * 250])
-    found = verify.check_log(folder)
-    assert len(found.damages) == verify.MAX_DAMAGES
+    found = verify_log.check_log(folder)
+    assert len(found.damages) == verify_log.MAX_DAMAGES
     assert found.more > 300
 
 
@@ -535,7 +533,7 @@ def _crashed(state_dir, work, nth):
         calls = _crashing(patch, nth)
         try:
             if work == "seal":
-                sealed_segments.seal_segment(state_dir, before=LATER, clock=noon)
+                log_rotation.seal_segment(state_dir, before=LATER, clock=noon)
             elif work == "several":
                 append_several(state_dir, "it", "it-2", "it-3")
             else:
@@ -557,10 +555,10 @@ def test_a_crash_at_any_write_loses_nothing_acknowledged_and_is_put_right(tmp_pa
             rewrite(folder, [acknowledged, b'{"data":{"num'])
         crashed = _crashed(state_dir, work, nth)
         if folder.exists():
-            assert verify.check_log(folder).damages == ()
+            assert verify_log.check_log(folder).damages == ()
         assert Witness.of(folder).match() in ("none", "same")
         append(state_dir, key="it")
-        found = verify.check_log(folder)
+        found = verify_log.check_log(folder)
         assert (found.damages, found.notes) == ((), ())
         assert [record.key for record in each(folder)].count("it") == 1
         assert (folder / SEGMENT).read_bytes().startswith(acknowledged)
@@ -604,7 +602,7 @@ def test_an_append_of_several_that_was_interrupted_is_put_right(tmp_path, there,
     lines = rows(folder)
     rewrite(folder, [*lines[: 3 + there], lines[3 + there][:-cut] if cut else b""])
     (folder / "head.json").write_bytes(old)
-    found = verify.check_log(folder)
+    found = verify_log.check_log(folder)
     assert (found.damages, bool(found.notes)) == ((), True)
     assert Witness.of(folder).match() == "shorter", "it was acknowledged here"
     forget_log(folder)

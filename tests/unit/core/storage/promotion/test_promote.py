@@ -9,7 +9,7 @@ from datetime import timedelta
 import filelock
 import pytest
 
-from pulsus.core.storage.decision_log import sealed_segments
+from pulsus.core.storage.decision_log import log_rotation
 from pulsus.core.storage.promotion import promote
 from pulsus.core.storage.records import promotion_records
 from pulsus.core.storage.records.promotion_target import Target
@@ -167,7 +167,7 @@ def test_a_revision_whose_record_was_taken_out_is_not_given_again(tmp_path, seal
     (tmp_path / RECORDS).write_text(lines[0], encoding="utf-8")
     if sealed:
         later = NOON + timedelta(days=1)
-        sealed_segments.seal_segment(tmp_path / ".pulsus", before=later, clock=lambda: later)
+        log_rotation.seal_segment(tmp_path / ".pulsus", before=later, clock=lambda: later)
     other = promoted(tmp_path, target=Target("system", "measure", "others"))
     assert (done.revision, other.revision) == ("rev-20260301-002", "rev-20260301-003")
 

@@ -15,7 +15,7 @@ from pulsus.core.validators.effects.effect_patterns import (
     is_path_covered,
 )
 from pulsus.core.validators.effects.observed_against_declared import judge_effects
-from pulsus.core.validators.steps.dry_run import DryRun
+from pulsus.core.validators.steps.smoke_and_dry_run import DryRun
 from pulsus.core.validators.validator_protocol import Subject
 from tests.candidates import tool_of
 from tests.sandboxes import sandboxed

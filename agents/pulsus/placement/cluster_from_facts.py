@@ -1,0 +1,117 @@
+"""The cluster to plan for, made from fresh facts of the knowledge base (§32.1.2). Pure.
+
+A fact that a plan needs and that is missing or too old stops the planning: nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from pulsus.errors import FactsIncomplete
+from pulsus.kb.fact_base import FactView
+from pulsus.kb.facts import THIS_MACHINE, KnownNode, VirtualMachine
+from pulsus.placement.cluster import Cluster, ClusterHost, ClusterVm
+
+
+def cluster_of_facts(view: FactView, *, require_racks: bool = False) -> Cluster:
+    """Return the cluster as the fresh facts describe it.
+
+    A host that is not live takes no VM: it counts as drained. This machine is a host only if a
+    file or a plugin says so, or a VM is on it. Racks count for HA groups if the facts name one, so
+    that a plan, its check and its approval keep to the same rules. Then each host needs its rack,
+    as it does with `require_racks`. Raises FactsIncomplete.
+    """
+    vms = view.vms()
+    used = {vm.host for vm in vms if vm.host is not None}
+    hosts = [
+        _to_host(node, view)
+        for node in view.hosts()
+        if node.name in used or (node.provenance.source != THIS_MACHINE and _has_capacity(node))
+    ]
+    if not hosts:
+        raise _incomplete("no fresh fact knows a node with its ram_mib and cpu_mc")
+    known = {host.name for host in hosts}
+    lacking = sorted(used - known)
+    if lacking:
+        raise _incomplete(f"no fresh fact knows the node {lacking[0]}, and VMs run on it")
+    by_rack = require_racks or (view.use_racks and _names_racks(hosts) and _has_group(vms))
+    if by_rack:
+        _require_racks(hosts)
+    return Cluster(tuple(hosts), tuple(map(_to_vm, vms)), by_rack)
+
+
+def narrow_cluster(cluster: Cluster, hosts: Collection[str], vms: Collection[int]) -> Cluster:
+    """Return the cluster in which only these VMs may move, and only to these hosts.
+
+    The other VMs stay where they are and take their room. A VM on another host has to leave it.
+    A group of which no member may move is left out: no plan can change where its members are.
+    """
+    usable = {host.name for host in cluster.hosts if host.usable and host.name in hosts}
+    left = {vm.host for vm in cluster.vms if vm.vmid in vms} - set(hosts)
+    kept = tuple(
+        host if host.name in hosts else replace(host, drain=True)
+        for host in cluster.hosts
+        if host.name in hosts or host.name in left
+    )
+    moving = tuple(vm for vm in cluster.vms if vm.vmid in vms)
+    groups = {vm.ha_group for vm in moving}
+    staying = tuple(
+        replace(vm, pinned=vm.host, ha_group=vm.ha_group if vm.ha_group in groups else "")
+        for vm in cluster.vms
+        if vm.vmid not in vms and vm.host in usable
+    )
+    return Cluster(kept, (*moving, *staying), cluster.use_rack_constraints)
+
+
+def _has_capacity(node: KnownNode) -> bool:
+    return node.ram_mib is not None and node.cpu_mc is not None
+
+
+def _names_racks(hosts: Sequence[ClusterHost]) -> bool:
+    return any(host.rack for host in hosts)
+
+
+def _has_group(vms: Sequence[VirtualMachine]) -> bool:
+    return any(count > 1 for count in Counter(vm.ha_group for vm in vms if vm.ha_group).values())
+
+
+def _require_racks(hosts: Sequence[ClusterHost]) -> None:
+    for host in hosts:
+        if not host.rack:
+            raise FactsIncomplete(
+                f"the facts have no rack of the node {host.name}, and HA groups need it",
+                hint="add the rack to a file of kb.files, or set kb.use_racks = false",
+            )
+
+
+def _to_host(node: KnownNode, view: FactView) -> ClusterHost:
+    if node.ram_mib is None or node.cpu_mc is None:
+        raise _incomplete(f"the facts have no ram_mib or no cpu_mc of the node {node.name}")
+    return ClusterHost(
+        node.name,
+        node.ram_mib,
+        node.cpu_mc,
+        node.rack or "",
+        online=node.status == "online",
+        drain=not view.is_live(node.name),
+    )
+
+
+def _to_vm(vm: VirtualMachine) -> ClusterVm:
+    if vm.ram_mib is None or vm.cpu_mc is None:
+        raise _incomplete(f"the facts have no ram_mib or no cpu_mc of VM {vm.vmid}")
+    return ClusterVm(
+        vm.vmid,
+        vm.ram_mib,
+        vm.cpu_mc,
+        vm.host or "",
+        vm.ha_group or "",
+        vm.priority,
+        (vm.host or "") if vm.pinned else "",
+    )
+
+
+def _incomplete(message: str) -> FactsIncomplete:
+    return FactsIncomplete(message, hint="add it to a file of kb.files, or to a plugin's facts")

@@ -1,0 +1,68 @@
+"""Words that restrict an answer and that nothing follows are named, and talk is not."""
+
+from pathlib import Path
+
+import pytest
+
+from pulsus.core.types import OutputSpec, ToolSpec
+from pulsus.routing.inputs.unfollowed_restrictions import find_unfollowed_restrictions
+
+RISKS = ToolSpec(
+    id="security/files/risky",
+    path=Path("risky.py"),
+    entry="run",
+    args=(),
+    doc="",
+    domain="security",
+    action="files",
+    name="risky",
+    summary="Find dangerous files below a folder.",
+    sha256="0",
+    kind="read",
+    returns=(
+        OutputSpec(
+            "rows",
+            "list[dict[str, Any]]",
+            "One a finding: `path`, `risk` (`setuid`, `world_writable`), `owner`.",
+        ),
+    ),
+)
+
+
+def left_out(request, said=(), matched=(), numbers=()):
+    return find_unfollowed_restrictions(request, [RISKS], said, matched, numbers)
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        pytest.param("setuid files below /opt", ("setuid",), id="value of a column"),
+        pytest.param("world-writable files in /srv", ("world-writable",), id="value of two words"),
+        pytest.param("files in /opt except quarantined", ("except quarantined",), id="limit"),
+        pytest.param("files over 75 percent in /opt", ("over 75",), id="bound"),
+        pytest.param("the MX files of /opt", ("MX",), id="abbreviation"),
+    ],
+)
+def test_a_restricting_word_is_not_lost_in_silence(request_, words):
+    assert left_out(request_) == words
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        pytest.param("hey, someone grabbed the dangerous files below /opt, list them", id="talk"),
+        pytest.param("dangerous files in /opt/setuid/x.txt", id="word of a path"),
+        pytest.param("a 2 GB pile of dangerous files", id="unit"),
+        pytest.param("LIST THE DANGEROUS FILES OF OPT", id="all in capitals"),
+    ],
+)
+def test_a_right_request_gets_no_false_alarm(request_):
+    assert left_out(request_) == ()
+
+
+def test_words_of_values_and_defaults_count_as_followed():
+    assert left_out("setuid files over 75 percent", said=("setuid",), numbers={75.0}) == ()
+
+
+def test_a_word_that_the_tool_has_is_no_lost_limit():
+    assert left_out("files in /opt, only foreign ones", matched={"foreign"}) == ()
