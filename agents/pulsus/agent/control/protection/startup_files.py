@@ -61,7 +61,9 @@ _SCHEDULED: Final = (
 _SCHEDULED_HOME: Final = (".config/systemd", ".local/share/systemd")
 """Folders of files that say which programs run later."""
 _PROJECT_FILES: Final = re.compile(
-    r".*\.(?:py|pth|toml|cfg|ini|lock)|\.env.*|\.python-version|\.ruff\.toml|\.?mypy\.ini|Makefile"
+    r".*\.(?:py|pth)|\.env.*|\.?python-versions?|Makefile|pyvenv\.cfg|Pipfile(?:\.lock)?"
+    r"|(?:pyproject|pulsus|uv|poetry|pdm|pixi)\.toml|(?:uv|poetry|pdm|pixi)\.lock"
+    r"|\.?(?:ruff|mypy|pytest|coverage)\.(?:toml|ini)|(?:setup|tox)\.(?:cfg|ini)|\.?coveragerc"
 )
 """Files of a project's root that Python, the checks or `pulsus` itself read there."""
 _WILD: Final = re.compile(r"[*?\[]")

@@ -55,6 +55,7 @@ def test_no_write_reaches_what_the_next_process_runs_or_reads(startup, path):
     [
         *("/etc/nginx/nginx.conf", "/home/ops/notes.txt", "/opt/tools/backup", "/srv/other/a.py"),
         *("/dev/ttyUSB0", "/proc/99/oom_score_adj", "/srv/app/docs/a.md", "/dev/null"),
+        *("/srv/app/haproxy.cfg", "settings.toml", "/srv/app/php.ini", "/srv/app/my.lock"),
     ],
 )
 def test_everyday_writes_are_no_false_alarm(startup, path):
