@@ -1,4 +1,4 @@
-"""Compare a module with the tools that the project knows already (ADR 9). Effect: reads files.
+"""Find duplicates: compare a module with the tools that the project knows (ADR 9). Effect: files.
 
 An automatic approval is for new tools. A tool is not new if the catalogue or the decision log knows
 its id, if a promoted tool has its name, or if it repeats a promoted tool: its bytes, its summary or

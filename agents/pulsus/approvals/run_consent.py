@@ -1,4 +1,4 @@
-"""Ask for the confirmation that a run of a write tool needs (contracts).
+"""Write confirmation: ask a person before a tool that writes is run (contracts).
 
 The gate has proven that a write tool changes no file while `dry_run` is true. So such a call runs
 as a read, without a confirmation.

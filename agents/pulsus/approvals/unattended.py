@@ -2,6 +2,8 @@
 
 Every automatic approval goes through `find_objection`, and no other function grants one. The
 approval of a person (at a terminal, or by `--yes`) does not.
+
+Carried out by `routing/delivery/deliver.py`, which asks a person otherwise.
 """
 
 from __future__ import annotations

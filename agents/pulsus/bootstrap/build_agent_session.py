@@ -1,21 +1,18 @@
-"""A project → one session of the agent: model, tools, gates, approvals, trace and counters."""
+"""A project → one session of the agent: model, tools, gates, approvals, trace and counters.
+
+The self-protection is set up in `agent_protection.py`; `agent_replay.py` replays a recorded run.
+"""
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
-import socket
 import stat
-import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pulsus
 from pulsus.agent.agent_metrics import AgentMetrics
 from pulsus.agent.agent_session import AgentSession, SessionParts
 from pulsus.agent.cluster_context import ClusterContext
@@ -23,45 +20,30 @@ from pulsus.agent.control.build_call_question import ControlPorts
 from pulsus.agent.control.call_approvals import CallApprovals
 from pulsus.agent.control.call_verdict import AgentControl, ControlLevel
 from pulsus.agent.control.person_asker import CallApprover, PersonAsker
-from pulsus.agent.control.protection.own_address import OwnAddress, names_of_hosts_file
-from pulsus.agent.control.protection.own_process import OwnProcess
-from pulsus.agent.control.protection.protected_places import ProtectedPlaces
-from pulsus.agent.control.protection.self_protection import SelfProtection
-from pulsus.agent.control.protection.startup_files import (
-    StartupFiles,
-    program_folders,
-    scheduled_paths,
-    startup_paths,
-)
 from pulsus.agent.control.session_grants import GrantChange, SessionGrant, SessionGrants
 from pulsus.agent.control.session_words import SessionWords
 from pulsus.agent.first_call import likely_call, names_host, path_call
-from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.run_ports import RunRecord
 from pulsus.agent.mentions.prefetcher import Prefetcher
 from pulsus.agent.tool_protocol import CallContext, ProposedCall
 from pulsus.agent.tool_selection import asks_change
-from pulsus.agent.tools.all_tools import AgentTools, agent_tools, protected_folders
+from pulsus.agent.tools.all_tools import AgentTools, agent_tools
 from pulsus.agent.tools.catalogue.catalogue_tool import CatalogueTool
 from pulsus.agent.tools.cluster.execute_migration import ProposeMigration
 from pulsus.agent.tools.cluster.query_wam import KnowledgeAnswer
 from pulsus.agent.tools.local.readable_files import MOST_BYTES, FileRefused, read_start
 from pulsus.agent.trace_replay import (
-    VERDICT,
     KeyedRecord,
-    NoControl,
-    ReplayedVerdict,
     replay_key,
-    replay_trace,
 )
 from pulsus.approvals.cards.file_difference import EditNotShown
+from pulsus.bootstrap.agent_protection import make_self_protection
 from pulsus.bootstrap.language_model import connect_turn_model, new_breaker
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import open_trace
 from pulsus.core.types import JsonValue
-from pulsus.errors import ExtraMissing, StateCorrupt
+from pulsus.errors import ExtraMissing
 from pulsus.execution.cancellation import Cancellation
-from pulsus.infra.processes import own_addresses
 from pulsus.kb.goal_engine import answer, find_predicate
 from pulsus.kb.terms import parse_goal
 from pulsus.routing.delivery.candidate_module import read_module
@@ -98,14 +80,14 @@ def make_agent_session(
     approval; without it they are refused. The model is made for each request.
     Raises ExtraMissing and what reading the catalogue raises.
     """
-    config, tools = app.settings.agent, _make_tools(app, propose)
+    config, tools = app.settings.agent, make_agent_tools(app, propose)
     catalogue = {t.name: t for t in tools.by_name.values() if isinstance(t, CatalogueTool)}
     record, breaker = _CurrentRecord(app), new_breaker(config)
     grants = SessionGrants(time.monotonic, minutes=config.grant_minutes, record=record.note_grant)
     control = AgentControl(
         level or config.control_level,
         app.commands,
-        _self_protection(app, own_ports),
+        make_self_protection(app, own_ports),
         _session_words(app),
         grants,
         approval_seconds=config.approval_minutes * 60,
@@ -139,7 +121,7 @@ def make_agent_session(
     )
 
 
-def _make_tools(app: App, propose: ProposeMigration | None = None) -> AgentTools:
+def make_agent_tools(app: App, propose: ProposeMigration | None = None) -> AgentTools:
     """Return the tools of a session, and of a replay. Raises ExtraMissing."""
     require_agent_extra("anyio", "psutil")
     return agent_tools(
@@ -188,40 +170,6 @@ def _ask_knowledge(app: App, goal: str) -> KnowledgeAnswer:
     loaded = app.knowledge.load()
     found = answer(parsed, loaded.facts, loaded.now, app.knowledge.limits)
     return KnowledgeAnswer(found, tuple(loaded.facts.at(loaded.now).node_names()))
-
-
-def replay_agent_run(app: App, run_id: str) -> tuple[ReplayedVerdict, ...] | None:
-    """Return the verdicts of a recorded run beside those of now; None if no agent made that run.
-
-    Raises ExtraMissing, and StateCorrupt for a trace that cannot be read.
-    """
-    if Path(run_id).name != run_id:
-        return None
-    path = app.log_dir / "runs" / run_id / "steps.log"
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return None
-    try:
-        events = [json.loads(line) for line in lines]
-        if not any(each.get("phase") == VERDICT for each in events):
-            return None
-        config, tools = app.settings.agent, _make_tools(app)
-        rules = CallRules(
-            tools.by_name,
-            tools.table,
-            NoControl(),
-            config.strict_resolution,
-            config.compaction_keep_turns,
-            config.compaction_min_chars,
-        )
-        key = replay_key(app.state_dir)
-        return replay_trace(events, rules, app.commands.answer, key)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StateCorrupt(
-            f"{path} is no trace of an agent's run: {error}",
-            hint="replay another run",
-        ) from None
 
 
 def _rank(app: App, request: str, catalogue: Mapping[str, CatalogueTool]) -> list[str]:
@@ -304,48 +252,6 @@ def _session_words(app: App) -> SessionWords:
     words = SessionWords()
     words.add_said(*map(str, app.settings.policy.egress_hosts))
     return words
-
-
-def _self_protection(app: App, own_ports: Sequence[int]) -> SelfProtection:
-    """Return the rules that keep Pulsus from being a target of its own agent."""
-    folders = protected_folders(app)
-    home = None
-    with suppress(RuntimeError):  # a user without a home folder
-        home = Path.home()
-    places = ProtectedPlaces(folders, folder=Path.cwd(), project=app.project, home=home)
-    programs = [sys.argv[0], str(Path(pulsus.__file__).parent), shutil.which("pulsus") or ""]
-    ports, tables = (app.settings.serve.port, *own_ports), app.commands.context.tables
-    own = OwnProcess([each for each in programs if each], ports=ports)
-    names = [socket.gethostname(), socket.getfqdn(), *own_addresses()]
-    with suppress(OSError):
-        named = Path("/etc/hosts").read_text(encoding="utf-8", errors="replace")
-        names += names_of_hosts_file(named, own_addresses())
-    address = OwnAddress(tables, hosts=names, ports=ports, services=_service_names(ports))
-    startup = _startup_files(app.project, home)
-    return SelfProtection(places, own, address, tables, startup)
-
-
-def _startup_files(project: Path, home: Path | None) -> StartupFiles:
-    """Return the places that the next process of Pulsus, or a program of it, runs or reads."""
-    start, later = (
-        ProtectedPlaces(paths, folder=Path.cwd(), project=project, home=home)
-        for paths in (startup_paths(home, os.environ), scheduled_paths(home))
-    )
-    return StartupFiles(
-        start,
-        later,
-        programs=program_folders(home, os.environ),
-        pids=(os.getpid(), os.getppid()),
-    )
-
-
-def _service_names(ports: Sequence[int]) -> Mapping[str, int]:
-    """Return the names that this machine's list of services gives to `ports`."""
-    found: dict[str, int] = {}
-    for port in ports:
-        with suppress(OSError, OverflowError):
-            found[socket.getservbyport(port).casefold()] = port
-    return found
 
 
 def _shown_text(path: str, protected: Sequence[Path]) -> str | None:

@@ -2,6 +2,8 @@
 
 One word of the text is changed at a time, and after each the text is read again: it has to say what
 was meant and nothing else. Whether the result may be offered is decided by judging it.
+
+`classify.py` judges the rewritten command, and `agent/loop/check_calls.py` runs it instead.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ docs/command-safety.md).
 Known are this machine, what `policy.egress_hosts` lists, the place that a client's own
 configuration names, and the names that the request said. Everything else, and what is not known
 before the command runs, needs approval. Pure.
+
+The ruling that follows is made in `command_policy.py`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 The breaker belongs to one provider of one session. It opens after some failures in a row that are
 worth trying again: then every question fails at once. When its time is over, one question is let
 through. If that fails too, the breaker stays open for the same time.
+
+Asked before each question by `budgeted_model.py`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 The question names the nearest tools, because a person knows what a tool does better than the folder
 in which it lies. If no tool may be meant, it asks for the area instead.
+
+The question is asked by `search_and_clarify.py`.
 """
 
 from __future__ import annotations

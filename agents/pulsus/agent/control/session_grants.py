@@ -2,6 +2,8 @@
 
 A grant covers the same parsed program, options, target and risk, for at most an hour. High
 risk, unknown destinations and migrations get no grant: such a request has no key.
+
+If a grant covers a call is asked by `call_verdict.py`; `person_asker.py` gives grants.
 """
 
 from __future__ import annotations

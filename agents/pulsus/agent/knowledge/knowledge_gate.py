@@ -1,6 +1,8 @@
 """Knowledge gate: answer a repeated read from the facts of the session (deep dive §2). Pure.
 
 An answer from here verifies nothing: the workflow gate never sees it as a read.
+
+Asked by `agent/loop/check_calls.py` before a read runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""One-time tokens: each opens one approval card once. Only their hashes are kept."""
+"""One-time tokens: each opens one approval card once. Only their hashes are kept.
+
+`waiting_approvals.py` makes them for cards, and takes them with a decision.
+"""
 
 from __future__ import annotations
 

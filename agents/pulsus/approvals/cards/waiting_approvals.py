@@ -1,4 +1,4 @@
-"""The approval cards that wait for a person at `pulsus serve`, and every change of them (ADR 49).
+"""The approval cards that wait at `pulsus serve`: decided, denied or expired (ADR 49).
 
 This is where a waiting (pending) approval is kept: in memory, until one person approves or denies
 it, or its time is over. Approving takes a token that was revealed to that person. Whatever happens

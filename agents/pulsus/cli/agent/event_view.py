@@ -1,4 +1,4 @@
-"""The events of a run for their reader: as lines of JSON, or as a live view for a person.
+"""Streaming of a run: its events as lines of JSON, or as a live view for a person.
 
 Effect: writes stdout and stderr. Text that a model streams is not shown before the answer is
 final: until then it may be withdrawn.

@@ -1,4 +1,4 @@
-"""`pulsus audit` (routing spec §10, §17)."""
+"""`pulsus audit`: check the catalogue, its records and the decision log (spec §10, §17)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pulsus audit --accept-records` (ADR 31)."""
+"""`pulsus audit --accept-records`: approve records that came with a pull (ADR 31)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pulsus deprecate` (routing spec §10)."""
+"""`pulsus deprecate`: mark a tool as replaced by another (spec §10)."""
 
 from __future__ import annotations
 

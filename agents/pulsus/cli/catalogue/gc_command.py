@@ -1,4 +1,4 @@
-"""`pulsus gc` (routing spec §16)."""
+"""`pulsus gc`: remove old candidates, logs and runs (retention, spec §16)."""
 
 from __future__ import annotations
 

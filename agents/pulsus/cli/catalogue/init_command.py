@@ -1,4 +1,4 @@
-"""`pulsus init`."""
+"""`pulsus init`: make a project, with the starter catalogue."""
 
 from __future__ import annotations
 

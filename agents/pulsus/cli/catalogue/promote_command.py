@@ -1,4 +1,4 @@
-"""`pulsus promote` (routing spec §10)."""
+"""`pulsus promote`: validate a module, and make it a tool of the catalogue (spec §10)."""
 
 from __future__ import annotations
 

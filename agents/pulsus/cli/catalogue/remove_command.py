@@ -1,4 +1,4 @@
-"""`pulsus tools remove` (routing spec §10)."""
+"""`pulsus tools remove`: take a tool out of the catalogue (spec §10)."""
 
 from __future__ import annotations
 

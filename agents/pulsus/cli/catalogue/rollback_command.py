@@ -1,4 +1,4 @@
-"""`pulsus rollback` (routing spec §10)."""
+"""`pulsus rollback`: promote an older version of a tool again (spec §10)."""
 
 from __future__ import annotations
 

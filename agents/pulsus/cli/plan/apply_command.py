@@ -1,4 +1,4 @@
-"""`pulsus apply` (contracts, "Plans")."""
+"""`pulsus apply`: check, run or resume a saved plan (contracts, "Plans")."""
 
 from __future__ import annotations
 

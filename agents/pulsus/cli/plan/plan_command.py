@@ -1,4 +1,4 @@
-"""`pulsus plan` (contracts, "Plans")."""
+"""`pulsus plan`: save the plan of a request for review (contracts, "Plans")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pulsus runs` (contracts, "Plans")."""
+"""`pulsus runs`: list, show, resume, undo and replay runs of plans (contracts, "Plans")."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
     try:
         found = replay_run(session.app, run_id)
     except RunNotFound:
-        from pulsus.bootstrap.build_agent_session import replay_agent_run
+        from pulsus.bootstrap.agent_replay import replay_agent_run
 
         verdicts = replay_agent_run(session.app, run_id)
         if verdicts is None:

@@ -1,4 +1,4 @@
-"""`pulsus generate` (routing spec §7)."""
+"""`pulsus generate`: let a model write a tool, or render a scaffold (spec §7)."""
 
 from __future__ import annotations
 

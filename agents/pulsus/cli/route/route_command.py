@@ -1,4 +1,4 @@
-"""`pulsus route` (routing spec §12)."""
+"""`pulsus route`: decide a request, and carry the decision out (spec §12)."""
 
 from __future__ import annotations
 

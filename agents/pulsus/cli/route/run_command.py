@@ -1,4 +1,4 @@
-"""`pulsus run`."""
+"""`pulsus run`: run one promoted tool with given inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pulsus plugins list`."""
+"""`pulsus plugins list`: the installed plugins and their hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pulsus validate` (routing spec §8)."""
+"""`pulsus validate`: validate modules, and report their verdicts (spec §8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fill the inputs of a tool from a request: values, their places and their probability. Pure.
+"""Argument filling: values of a request for the inputs of a tool, with their p. Pure.
 
 One assignment serves all inputs, and "none" is a choice of each. A value is filled if its
 probability p reaches the limit of its kind. From PROPOSE on it is proposed, and below it is left.

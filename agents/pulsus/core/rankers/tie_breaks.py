@@ -1,4 +1,7 @@
-"""Tie-breakers: decide which of two candidates comes first, and say why (spec §5, §9)."""
+"""Tie-breakers: decide which of two candidates comes first, and say why (spec §5, §9).
+
+`lexical_ranker.py` orders the candidates by it.
+"""
 
 from __future__ import annotations
 

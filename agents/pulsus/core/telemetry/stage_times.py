@@ -1,4 +1,4 @@
-"""Measure how long each stage of a run takes (spec §11)."""
+"""Latency: measure how long each stage of a run takes (spec §11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text in which a reader sees every character that is there (tool calling §32.5).
+"""Against injection by hidden characters: show each character of a text (tool calling §32.5).
 
 The words of a model or a host stand on a card that a person approves. A character that hides, that
 reorders the line or that looks like another one is shown as its code, such as `\\u{200b}`. The page

@@ -1,4 +1,4 @@
-"""Words of requests and tools (spec §4 `doc_keywords`): the one tokeniser of ranking and parsing.
+"""The one tokeniser: words of requests and tools, for ranking and parsing (spec §4).
 
 Whole words only: a stop word never matches inside another word, and `cat` never inside
 `catalogue`.

@@ -2,6 +2,8 @@
 
 A plan holds the orders for the worker, and the record that results and logs show. Pure but for what
 `kernel_support` and `declared_effects` read.
+
+`confine_process.py` carries the plan out, within the process of the tool.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Confine this process before a tool is loaded (ADR 28): rlimits, capabilities, Landlock, filter.
 
 Runs in the tool's own process, forked from the worker. Effect: everything here holds for good.
+
+What the process may do is decided before, in `choose_confinement.py`.
 """
 
 from __future__ import annotations

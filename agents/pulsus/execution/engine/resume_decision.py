@@ -2,6 +2,8 @@
 
 A read is simply run again. A write that was started may have taken effect, so it is never run
 again before its verification, or a person, has settled that.
+
+`resumed_run.py` carries the decision out.
 """
 
 from __future__ import annotations

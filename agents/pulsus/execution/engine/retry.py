@@ -1,5 +1,7 @@
 """Decide which failed calls of a run are tried again, and when (docs/plans.md). Effect: reads the
 clock.
+
+`plan_run.py` starts the call again.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 A file at the same path exists on the machine and in its container. Editing the wrong one looks like
 success and changes nothing.
+
+Asked by `agent/loop/check_calls.py`, for each call of a turn.
 """
 
 from __future__ import annotations

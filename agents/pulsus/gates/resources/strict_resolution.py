@@ -2,6 +2,8 @@
 
 A model may write any name. Only what discovery found is acted on. What a session has found is in
 `resolved_context.py`.
+
+Asked by `agent/loop/check_calls.py`, for each call of a turn.
 """
 
 from __future__ import annotations

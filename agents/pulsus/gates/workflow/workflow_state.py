@@ -2,6 +2,8 @@
 
 RESOLVING → READING → WRITING → VERIFYING → READING. The state is computed from what is open, so no
 flag can stay behind after a cycle. Every function is pure and returns a new value.
+
+Gate 1 is asked by `agent/loop/check_calls.py`, gate 2 by `agent/loop/agent_loop.py`.
 """
 
 from __future__ import annotations

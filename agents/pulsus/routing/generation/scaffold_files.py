@@ -1,4 +1,4 @@
-"""Write the skeleton of a tool and its test to `_tmp/`, to complete by hand (spec §7)."""
+"""Write the scaffold of a tool and its test to `_tmp/`, to complete by hand (spec §7)."""
 
 from __future__ import annotations
 

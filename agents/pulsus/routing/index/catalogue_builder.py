@@ -1,4 +1,4 @@
-"""Folders to a catalogue: which rows are tools, which ids are taken (spec §4, §9). Pure."""
+"""Build the catalogue: which rows are tools, and collisions of their ids (spec §4, §9). Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run a promoted tool, and verify what it changed before anything else runs (spec §12, ADR 41).
+"""Run a promoted write, and verify what it changed before anything else runs (§12, ADR 41).
 
 Effects: those of `run_promoted.py` and `verify_write.py`.
 """

@@ -1,4 +1,4 @@
-"""Running what was promoted, in a child process (spec §12, `--run`). Effect: starts a process."""
+"""Run a promoted tool in a child process (spec §12, `--run`). Effect: starts a process."""
 
 from __future__ import annotations
 

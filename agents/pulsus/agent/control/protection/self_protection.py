@@ -1,4 +1,4 @@
-"""Pulsus is no target of its own agent: its files, its program and its address.
+"""Self-protection: Pulsus is no target of its own agent, nor its files, program and address.
 
 No control level and no approval lifts this. Commands are looked at as the shell reads them. A
 command that writes and cannot be read is refused.

@@ -1,4 +1,4 @@
-"""Render a typed, documented skeleton of a tool and of its test from a request (spec §7). Pure.
+"""The scaffold: render a typed skeleton of a tool and of its test from a request (§7). Pure.
 
 The skeleton fails validation until its body is written.
 """

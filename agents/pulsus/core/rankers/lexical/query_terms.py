@@ -1,4 +1,4 @@
-"""A request as weighted terms: itself, synonyms, compounds, probable typos (spec §4)."""
+"""Query terms: a request with its synonyms, compounds and probable typos, weighted (spec §4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places in the catalogue for promoted tools (spec §10, §17). Effect: reads and makes folders.
+"""Promotion targets below `domains/` and `shared_tools/` (spec §10, §17). Effect: makes folders.
 
 Folders are opened one below the other without following links, so what was checked is what is
 written to.

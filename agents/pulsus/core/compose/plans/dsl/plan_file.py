@@ -1,4 +1,4 @@
-"""Read and write plans as YAML and JSON text, strictly and within limits (spec §6).
+"""The plan DSL as text: read and write plans in YAML and JSON, within limits (spec §6).
 
 `parse_yaml(render_yaml(p)) == p` and `parse_json(render_json(p)) == p` for every plan. The YAML
 reader is the one of the tool contract: it refuses anchors, tags and repeated keys.

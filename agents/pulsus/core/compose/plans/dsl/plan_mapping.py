@@ -1,4 +1,4 @@
-"""Convert plans to mappings of JSON values and back (plan DSL: spec §6, docs/plans.md). Pure."""
+"""The plan DSL: convert plans to mappings of JSON values and back (§6, docs/plans.md). Pure."""
 
 from __future__ import annotations
 
