@@ -37,7 +37,7 @@ WEB = ResolvedResource(
 )  # fmt: skip
 HOST = ResolvedResource(
     "host", "m1", "web01", host="web01", target_host="web01",
-    allowed_actions=("exec", "write", "append"),
+    allowed_actions=("exec", "command", "write", "append"),
 )  # fmt: skip
 TEXT = {"type": "string"}
 TARGET = {"target_resource_id": TEXT, "target_host": TEXT}
@@ -64,7 +64,12 @@ READ = ToolDescriptor(
 CONTROL = ToolDescriptor(
     "pulsus_control",
     "Change.",
-    _schema(type={"type": "string", "enum": ["service"]}, action=TEXT, **TARGET),
+    _schema(
+        type={"type": "string", "enum": ["service", "command"]},
+        action=TEXT,
+        command=TEXT,
+        **TARGET,
+    ),
     kind="write",
     selector="type",
 )

@@ -184,6 +184,7 @@ class AskingRules:
 
 NAMES = [*BY_ID, *(one.name for one in WORLD), *INVENTED]
 COMMANDS = ["df -h", "df -h", "asks", "follow log", "follow follow log"]
+COMMANDS += ["touch /srv/app/a", "cat /srv/app/a", "cat /srv/app/b"]
 EXTRAS: list[dict[str, Any]] = [{}, {}, {}, {}, {"force": True}]
 EVENTS = [*["wait", "user", "person"] * 3, "reset", "restart"]
 Choose = Callable[[Sequence[Any]], Any]
@@ -255,7 +256,7 @@ class AgentSafety(RuleBasedStateMachine):
         self.state = self.fresh()
         # The machine's own record.
         self.used: dict[str, float] = {}
-        self.open: dict[str, float] = {}
+        self.open: dict[str, tuple[float, str]] = {}
         self.explicit: str = ""
         self.ever_explicit: set[str] = set()
 
@@ -385,12 +386,16 @@ class AgentSafety(RuleBasedStateMachine):
         """Keep the record of the machine itself."""
         for each in new:
             if each.what == "wrote":
-                self.open.update(dict.fromkeys(each.ids, each.started))
+                touched = each.command.partition("touch ")[2]
+                for one in each.ids:
+                    parts = BY_ID[one].kind in ("host", "node")  # it has more than this file
+                    self.open[one] = each.started, touched if parts else ""
         for each in new:
             self.follow_use(each)
             shows = each.what == "read" or (each.what == "found" and each.single)
             for one in each.ids if shows and each.ok else ():
-                if each.started > self.open.get(one, each.started):
+                written, touched = self.open.get(one, (each.started, ""))
+                if each.started > written and touched in each.command:
                     del self.open[one]
 
     def follow_use(self, each):

@@ -48,6 +48,7 @@ class CallNeeds:
     run the call here (EXECUTION_CONTEXT_UNAVAILABLE), `not_allowed` a reason why the agent may
     never make it (ACTION_NOT_ALLOWED); both are empty for most calls. `only_proposes` is True for a
     write that has no effect of its own: it makes a request, which a person decides later.
+    `subjects` are names, beside command and paths, of what it changes or shows inside its targets.
     """
 
     action: str
@@ -59,6 +60,7 @@ class CallNeeds:
     unavailable: str = ""
     not_allowed: str = ""
     only_proposes: bool = False
+    subjects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

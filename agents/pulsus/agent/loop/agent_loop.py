@@ -243,11 +243,13 @@ class AgentLoop:
         if blocked is not None and run.turn < self._budget.max_turns:
             assert blocked.error is not None
             self._ports.counters.count("fsm_final_block_total", state=run.state.gates.workflow.name)
-            resource = blocked.error.details["target_resource_id"]
+            details = blocked.error.details
+            resource, subject = details["target_resource_id"], details.get("subject")
+            read = f"{subject} on {resource}" if subject else resource
             self._correct(
                 run,
                 "verification_required",
-                f"Verification required: perform a read or status check on {resource} before "
+                f"Verification required: perform a read or status check on {read} before "
                 "responding.",
             )
             return None

@@ -118,10 +118,18 @@ def _workflow(found: Mapping[str, Any]) -> WorkflowState:
     running = found["running"]
     return WorkflowState(
         found=bool(found["found"]),
-        running=RunningWrite(running["tool"], tuple(running["resources"])) if running else None,
-        unverified=tuple(UnverifiedWrite(**one) for one in found["unverified"]),
+        running=_running(running) if running else None,
+        unverified=tuple(
+            UnverifiedWrite(**{**one, "subjects": tuple(one.get("subjects", ()))})
+            for one in found["unverified"]
+        ),
         writes=int(found["writes"]),
     )
+
+
+def _running(found: Mapping[str, Any]) -> RunningWrite:
+    subjects = tuple(found.get("subjects", ()))
+    return RunningWrite(found["tool"], tuple(found["resources"]), subjects)
 
 
 def _resources(inputs: Mapping[str, Any]) -> ResolvedContext:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass, replace
 from pulsus.gates.tool_descriptors import CallKind
 from pulsus.gates.tool_response import ToolResponse, tool_blocked
@@ -21,19 +22,27 @@ Required = Literal["discover", "verify"]
 
 @dataclass(frozen=True, slots=True)
 class RunningWrite:
-    """A write that was let through and has not ended: its tool and the ids of its resources."""
+    """A write that was let through and has not ended: its tool and the ids of its resources.
+
+    `subjects` are the names of the things inside them that it changes, if its words say so.
+    """
 
     tool: str
     resources: tuple[str, ...]
+    subjects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class UnverifiedWrite:
-    """A resource that was written and not read since. `ended` is in seconds, monotonic."""
+    """A resource that was written and not read since. `ended` is in seconds, monotonic.
+
+    With `subjects` only a read that shows one of them verifies the write: a machine has many parts.
+    """
 
     resource_id: str
     tool: str
     ended: float
+    subjects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +77,14 @@ class WorkflowState:
         return self.running is None and not self.unverified
 
     def after_read(
-        self, kind: CallKind, read: Iterable[str], *, started: float, single: bool = False
+        self,
+        kind: CallKind,
+        read: Iterable[str],
+        *,
+        started: float,
+        single: bool = False,
+        subjects: Iterable[str] = (),
+        within: Iterable[str] = (),
     ) -> WorkflowState:
         """Return the state after a call of kind "resolve" or "read" that ran and succeeded.
 
@@ -77,27 +93,36 @@ class WorkflowState:
         only one that asked for a `single` resource verifies. Do not call this for an answer from
         known facts, a refusal or a failure.
 
+        `subjects` are the names of what the call showed. `within` are the ids of the machines that
+        contain the shown resources: a service that has the name of a subject shows it.
+
         Raises ValueError for a write.
         """
         if kind == "write":
             raise ValueError("a write ends with after_write")
         shown = set(read) if kind == "read" or single else set()
+        around = set(within) if shown else set()
+        named = set(subjects)
         still_open = tuple(
             write
             for write in self.unverified
-            if write.resource_id not in shown or started <= write.ended
+            if started <= write.ended or not _shows(write, shown, around, named)
         )
         return replace(self, found=True, unverified=still_open)
 
-    def begin_write(self, tool: str, resources: Iterable[str]) -> WorkflowState:
+    def begin_write(
+        self, tool: str, resources: Iterable[str], subjects: Iterable[str] = ()
+    ) -> WorkflowState:
         """Return the state while an allowed write on `resources` (ids) runs.
+
+        `subjects` are the names of what it changes inside them, the one to read first.
 
         Raises ValueError without a resource, because no read could verify such a write.
         """
         ids = tuple(dict.fromkeys(resources))
         if not ids or not all(ids):
             raise ValueError(f"the write of {tool} names no resource, so no read could verify it")
-        return replace(self, running=RunningWrite(tool, ids))
+        return replace(self, running=RunningWrite(tool, ids, tuple(subjects)))
 
     def after_write(
         self, wrote: Iterable[str] = (), *, ended: float, changed: bool = True
@@ -115,7 +140,8 @@ class WorkflowState:
             return replace(self, running=None)
         ids = dict.fromkeys((*self.running.resources, *filter(None, wrote)))
         earlier = tuple(write for write in self.unverified if write.resource_id not in ids)
-        new = tuple(UnverifiedWrite(one, self.running.tool, ended) for one in ids)
+        tool, subjects = self.running.tool, self.running.subjects
+        new = tuple(UnverifiedWrite(one, tool, ended, subjects) for one in ids)
         return WorkflowState(True, None, earlier + new, self.writes + 1)
 
     def reset(self, *, keep_found: bool) -> WorkflowState:
@@ -146,7 +172,7 @@ def refuse_call(
             f"{tool} may change something, and no resource was discovered in this session",
             "Use pulsus_query action=search to discover the resource, then retry",
         )
-    resource, writer = _open_write(state)
+    resource, writer, subject = _open_write(state)
     seen = "is still running" if name == "WRITING" else "was not verified"
     return _blocked(
         state,
@@ -154,8 +180,8 @@ def refuse_call(
         "verify",
         resource,
         f"{tool} may change something, but the write of {writer} to {resource} {seen}",
-        f"Use pulsus_query action=get target_resource_id='{resource}' or another read of it, "
-        "then retry",
+        f"{_verifying_step(resource, subject)}, then retry",
+        subject,
     )
 
 
@@ -163,28 +189,59 @@ def refuse_answer(state: WorkflowState) -> ToolResponse | None:
     """Return the refusal of gate 2, or None if the session may give its final answer."""
     if state.may_answer():
         return None
-    resource, writer = _open_write(state)
+    resource, writer, subject = _open_write(state)
     return _blocked(
         state,
         writer,
         "verify",
         resource,
         f"the write of {writer} to {resource} was not verified",
-        f"Use pulsus_query action=get target_resource_id='{resource}' or another read of it, "
-        "then answer",
+        f"{_verifying_step(resource, subject)}, then answer",
+        subject,
     )
 
 
-def _open_write(state: WorkflowState) -> tuple[str, str]:
-    """Return the resource and the tool of the write that is running or not verified."""
-    if state.running is not None:
-        return state.running.resources[0], state.running.tool
-    return state.unverified[0].resource_id, state.unverified[0].tool
+def verification_hint(state: WorkflowState) -> dict[str, JsonValue]:
+    """Return what a read that verified nothing of an open write has to name; empty without one."""
+    if state.running is not None or not state.unverified:
+        return {}
+    resource, _, subject = _open_write(state)
+    step = _verifying_step(resource, subject)
+    return {"target_resource_id": resource, "subject": subject, "recovery_hint": step}
+
+
+def _shows(write: UnverifiedWrite, shown: set[str], around: set[str], named: set[str]) -> bool:
+    """Return True if a read of these ids and names shows what was written."""
+    if not write.subjects:
+        return write.resource_id in shown
+    return write.resource_id in shown | around and not named.isdisjoint(write.subjects)
+
+
+def _verifying_step(resource: str, subject: str) -> str:
+    if subject:
+        return f"Use a read of {resource} that names {subject}, such as a status or the file"
+    return f"Use pulsus_query action=get target_resource_id='{resource}' or another read of it"
+
+
+def _open_write(state: WorkflowState) -> tuple[str, str, str]:
+    """Return resource, tool and first subject of the write that is running or not verified."""
+    write = state.running
+    if write is not None:
+        return write.resources[0], write.tool, next(iter(write.subjects), "")
+    first = state.unverified[0]
+    return first.resource_id, first.tool, next(iter(first.subjects), "")
 
 
 def _blocked(
-    state: WorkflowState, tool: str, required: Required, target: str, message: str, hint: str
+    state: WorkflowState,
+    tool: str,
+    required: Required,
+    target: str,
+    message: str,
+    hint: str,
+    subject: str = "",
 ) -> ToolResponse:
+    named: dict[str, JsonValue] = {"subject": subject} if subject else {}
     return tool_blocked(
         "FSM_BLOCKED",
         message,
@@ -194,4 +251,5 @@ def _blocked(
         target_resource_id=target,
         recovery_hint=hint,
         auto_recoverable=True,
+        **named,
     )

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pulsus.agent.knowledge.knowledge_extractor import facts_of_response
 from pulsus.agent.loop.call_draft import CallDraft
+from pulsus.agent.loop.call_subjects import (
+    machines_of_read,
+    subjects_of_read,
+    subjects_of_write,
+)
 from pulsus.agent.loop.run_calls import FinishedCall
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.core.types import JsonValue
@@ -13,12 +18,14 @@ from pulsus.fast_dataclass import replace
 from pulsus.gates.resources.resolved_resource import ResolvedResource
 from pulsus.gates.session_gates import SessionGates
 from pulsus.gates.tool_response import ToolResponse
+from pulsus.gates.workflow.workflow_state import WorkflowState, verification_hint
 
 
 def begin_write(state: SessionState, draft: CallDraft) -> SessionState:
     """Return the state while this write runs. It counts as begun before it has any effect."""
     ids = [resource.id for resource in draft.resources] or [*draft.needs.targets]
-    workflow = state.gates.workflow.begin_write(draft.call.tool, ids)
+    subjects = subjects_of_write(draft)
+    workflow = state.gates.workflow.begin_write(draft.call.tool, ids, subjects)
     return replace(state, gates=replace(state.gates, workflow=workflow))
 
 
@@ -57,12 +64,35 @@ def _absorb_read(state: SessionState, done: FinishedCall) -> SessionState:
             resources = resources.mark_explicit(ids, done.ended, by_user=False)
     resources = resources.touch([one.id for one in draft.resources], done.ended)
     was_open = not gates.workflow.may_answer()
-    workflow = gates.workflow.after_read(
-        draft.kind, outcome.read, started=done.started, single=outcome.single
-    )
+    workflow = _workflow_after_read(gates, done)
     verified = was_open and workflow.may_answer()
     gates = replace(gates, workflow=workflow, resources=resources)
     return replace(state, gates=gates, verified_write=state.verified_write or verified)
+
+
+def open_after_read(state: SessionState, done: FinishedCall) -> Mapping[str, JsonValue]:
+    """Return what a successful read of a written machine has to name, if it named another thing.
+
+    Empty if it verified the write, or if there is no open write with a known subject.
+    """
+    workflow = state.gates.workflow
+    if done.draft.kind == "write" or not done.outcome.response.ok:
+        return {}
+    if not any(write.subjects for write in workflow.unverified):
+        return {}
+    return verification_hint(_workflow_after_read(state.gates, done))
+
+
+def _workflow_after_read(gates: SessionGates, done: FinishedCall) -> WorkflowState:
+    draft, outcome = done.draft, done.outcome
+    return gates.workflow.after_read(
+        draft.kind,
+        outcome.read,
+        started=done.started,
+        single=outcome.single,
+        subjects=subjects_of_read(draft, outcome),
+        within=machines_of_read(draft, outcome, _written_machines(gates, done.ended)),
+    )
 
 
 def _absorb_write(state: SessionState, done: FinishedCall) -> SessionState:
@@ -80,18 +110,37 @@ def _absorb_write(state: SessionState, done: FinishedCall) -> SessionState:
     return replace(state, gates=gates, knowledge=knowledge, repeats=repeats)
 
 
+def _written_machines(gates: SessionGates, now: float) -> Iterator[ResolvedResource]:
+    for write in gates.workflow.unverified:
+        entry = gates.resources.entry(write.resource_id, now)
+        if entry is not None:
+            yield entry.resource
+
+
 def _names_of(resources: tuple[ResolvedResource, ...], wrote: tuple[str, ...]) -> list[str]:
     """Return every name of the written resources and of the machines that they are on."""
     names = [name for one in resources for name in (*one.names, one.host, one.target_host) if name]
     return [*names, *wrote] if resources or wrote else []
 
 
-def envelope_of(response: ToolResponse, draft: CallDraft | None) -> Mapping[str, JsonValue]:
-    """Return the envelope that the model and the client get, with the warnings of the gates."""
+def envelope_of(
+    response: ToolResponse,
+    draft: CallDraft | None,
+    not_verified: Mapping[str, JsonValue] | None = None,
+) -> Mapping[str, JsonValue]:
+    """Return the envelope that the model and the client get, with the warnings of the gates.
+
+    `not_verified` says which write a read left unverified, and what to read instead.
+    """
     found = response.to_json()
-    if draft is None or not (draft.warnings or draft.rewritten_from or draft.repaired):
+    plain = draft is None or not (draft.warnings or draft.rewritten_from or draft.repaired)
+    if plain and not not_verified:
         return found
     meta = dict(response.meta)
+    if not_verified:
+        meta["not_verified"] = dict(not_verified)
+    if draft is None:
+        return {**found, "meta": meta}
     if draft.warnings:
         meta["warnings"] = [*draft.warnings]
     if draft.rewritten_from:

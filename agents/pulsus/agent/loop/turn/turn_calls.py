@@ -28,7 +28,12 @@ from pulsus.agent.loop.run_ports import (
     WriteVerifier,
 )
 from pulsus.agent.loop.session_state import SessionState
-from pulsus.agent.loop.turn.absorb_results import absorb_result, begin_write, envelope_of
+from pulsus.agent.loop.turn.absorb_results import (
+    absorb_result,
+    begin_write,
+    envelope_of,
+    open_after_read,
+)
 from pulsus.agent.loop.turn.repaired_reads import REPAIRED_CODE, repair_read
 from pulsus.agent.loop.turn.turn_record import TurnPorts, TurnRecord
 from pulsus.agent.loop.turn.turn_result import (
@@ -99,7 +104,10 @@ class TurnCalls:
         if not response.ok:
             why = response.error.message if response.error else "it was not confirmed"
             return state, f"The write of {draft.call.tool} could not be verified: {why}"
-        workflow = state.gates.workflow.after_read("read", ids, started=started)
+        was = state.gates.workflow
+        # The verifier chose its read for this write, so it shows all of it.
+        subjects = [name for one in was.unverified for name in one.subjects]
+        workflow = was.after_read("read", ids, started=started, subjects=subjects)
         gates = replace(state.gates, workflow=workflow)
         return replace(state, gates=gates), f"The write of {draft.call.tool} was verified."
 
@@ -222,11 +230,12 @@ class TurnCalls:
 
     def _absorb(self, turn: TurnProgress, done: FinishedCall) -> None:
         call = done.draft.call
-        envelope = envelope_of(done.outcome.response, done.draft)
-        turn.answers[call.call_id] = envelope
         resolved = _recoveries_of(turn.state, call.tool) if done.outcome.response.ok else ()
         for code in resolved:
             self._record.recovery_ended(code, call.tool)
+        left = open_after_read(turn.state, done)
+        envelope = envelope_of(done.outcome.response, done.draft, left)
+        turn.answers[call.call_id] = envelope
         turn.texts[call.call_id] = text = result_text(envelope)
         turn.state = absorb_result(turn.state, done, len(text))
         self._rules.control.learn(done.outcome)

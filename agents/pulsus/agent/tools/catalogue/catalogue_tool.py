@@ -94,14 +94,24 @@ class CatalogueTool:
         values = [each for each in named.values() if isinstance(each, str)]
         paths = tuple(each for each in values if each.startswith("/"))
         writes = self.tool.kind == "write"
+        check = self._verifying_tool(args, values) if writes else (self.tool.id,)
         return CallNeeds(
             action="run",
             targets=self._resources(named) if writes else (),
+            subjects=(*values, *check),
             paths=paths,
             checks_routing=writes,
             written=dict(args) if writes else {},
             not_allowed=self.not_allowed,
         )
+
+    def _verifying_tool(self, args: Mapping[str, JsonValue], values: list[str]) -> tuple[str, ...]:
+        """Return the id of the read under `Verify:` if its inputs name none of the targets."""
+        if self.tool.verify is None:
+            return ()
+        found = self.verification_call(args, {})
+        named = found is not None and not set(values).isdisjoint(map(str, found[1].values()))
+        return () if named else (self.tool.verify.tool,)
 
     def _resources(self, named: Mapping[str, JsonValue]) -> tuple[str, ...]:
         domain = self.tool.domain or ""
