@@ -163,7 +163,8 @@ def _judge_script(script: Script, context: JudgeContext) -> Iterator[CallFinding
     for place, (stage, folders) in enumerate(locate_calls(script)):
         fed, silent = context.fed or stage.fed or read_from, _has_silent_input(script, place)
         same = fed == context.fed and silent == context.silent and not folders
-        around = context if same else replace(context, fed=fed, silent=silent, folders=folders)
+        inside = (*context.folders, *folders)
+        around = context if same else replace(context, fed=fed, silent=silent, folders=inside)
         yield from judge_stage(stage, around)
     yield from check_total_duration(context)
 

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from pulsus.commands.classify import classify
 from pulsus.commands.run_environment import GIT
 from tests.executed import executed
 
@@ -151,7 +152,7 @@ def _settings(marks):
         "git log -p --submodule=log",
         "git log -p --diff-merges=on",
         "git log --alternate-refs",
-        "git log --all --format='%G? %GS'",
+        "git log --all --format='%an %s'",
         "git -c log.decorate=no log -p",
         "git show",
         "git show pgp",
@@ -170,7 +171,7 @@ def _settings(marks):
         "git annotate HEAD -- a",
         "git hash-object a",
         "git describe --dirty --always",
-        "git shortlog --format=%G? HEAD",
+        "git shortlog --format=%an HEAD",
         "git grep --recurse-submodules 1",
         "git verify-commit pgp",
         "git verify-commit ssh",
@@ -251,3 +252,16 @@ def test_over_ssh_a_repository_is_asked_for_its_list_and_nothing_else(last, pass
         check=False,
     )
     assert (done.stdout == f"{last}\n") is passes
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git log --all --format='%G? %GS'",
+        "git shortlog --format=%G? HEAD",
+        "git log --pretty=signed",
+        "git for-each-ref --format='%(signature)'",
+    ],
+)
+def test_a_format_does_not_run_gpg(command):
+    assert not classify(command).allow

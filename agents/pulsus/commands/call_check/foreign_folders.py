@@ -7,7 +7,7 @@ repository that it is called in. If anybody may write there, the call is not kno
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -33,6 +33,24 @@ def check_foreign_options(program: str, parsed: Parsed) -> Iterator[CallFinding]
         if one.name in listed and one.values and one.values[0].text != "/":
             rule = f"{program} would follow what lies there, and anybody may have written it"
             yield refusal("allow", f"{one.name} {one.values[0].text}", rule)
+
+
+def check_foreign_repository(
+    node: str, parsed: Parsed, folders: Sequence[str]
+) -> Iterator[CallFinding]:
+    """Yield a refusal of git that compares the files of a repository which is not in the current
+    folder or below it: settings of that repository name programs for its files."""
+    program, _, subcommand = node.partition(" ")
+    first = subcommand.partition(" ")[0]
+    asked = {first, *(f"{first}:{one.name}" for one in parsed.given)}
+    outside = [folder for folder in folders if _leads_outside(folder)]
+    if program == "git" and outside and not asked.isdisjoint(_words("compared")):
+        rule = "settings of that repository name programs that git runs for its files"
+        yield refusal("allow", outside[0], rule, "call it in that repository")
+
+
+def _leads_outside(folder: str) -> bool:
+    return folder[:1] in {"/", "~", "-"} or ".." in folder.split("/")
 
 
 def check_shared_folders(script: Script) -> Iterator[CallFinding]:

@@ -10,7 +10,10 @@ from functools import partial
 from typing import Final
 
 from pulsus.commands.call_check.arguments import operands, values
-from pulsus.commands.call_check.foreign_folders import check_foreign_options
+from pulsus.commands.call_check.foreign_folders import (
+    check_foreign_options,
+    check_foreign_repository,
+)
 from pulsus.commands.command_verdict import ASSIGNED, CHANGES, CallFinding, Reason, refusal
 from pulsus.commands.cost.cost_limits import check_duration
 from pulsus.commands.cost.quantities import deadline
@@ -93,6 +96,7 @@ def _judge_node(
     levels = (*levels, parsed)
     yield from _category_findings(node, parsed.given, context)
     yield from check_foreign_options(node.name.partition(" ")[0], parsed)
+    yield from check_foreign_repository(node.name, parsed, context.folders)
     found = list(values(node, parsed, context))
     yield from found
     if node.subcommands and parsed.operands:
