@@ -23,16 +23,16 @@ from typing import Any
 import pulsus
 from pulsus.agent.control.build_call_question import ControlPorts
 from pulsus.agent.control.call_verdict import AgentControl
-from pulsus.agent.control.protection.own_address import OwnAddress
-from pulsus.agent.control.protection.own_process import OwnProcess
-from pulsus.agent.control.protection.protected_places import ProtectedPlaces
-from pulsus.agent.control.protection.self_protection import SelfProtection
-from pulsus.agent.control.protection.startup_files import (
+from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
+from pulsus.agent.control.protection.files.startup_files import (
     StartupFiles,
     program_folders,
     scheduled_paths,
     startup_paths,
 )
+from pulsus.agent.control.protection.own_address import OwnAddress
+from pulsus.agent.control.protection.processes.own_process import OwnProcess
+from pulsus.agent.control.protection.self_protection import SelfProtection
 from pulsus.agent.control.session_grants import SessionGrants
 from pulsus.agent.control.session_words import SessionWords
 from pulsus.agent.loop.call_draft import AskPerson, CheckedCall, RefusedCall, RunCall

@@ -11,9 +11,9 @@ from typing import Any
 from pulsus.agent.control.build_call_question import ControlPorts
 from pulsus.agent.control.call_question import CallQuestion
 from pulsus.agent.control.call_verdict import AgentControl
+from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.own_address import OwnAddress
-from pulsus.agent.control.protection.own_process import OwnProcess
-from pulsus.agent.control.protection.protected_places import ProtectedPlaces
+from pulsus.agent.control.protection.processes.own_process import OwnProcess
 from pulsus.agent.control.protection.self_protection import SelfProtection
 from pulsus.agent.control.session_grants import SessionGrants
 from pulsus.agent.control.session_words import SessionWords

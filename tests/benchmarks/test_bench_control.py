@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 import pulsus
-from pulsus.agent.control.protection.own_process import OwnProcess
-from pulsus.agent.control.protection.protected_places import ProtectedPlaces
+from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
+from pulsus.agent.control.protection.processes.own_process import OwnProcess
 from tests.call_verdicts import control, edit, read_command, restart, write_command
 
 pytestmark = pytest.mark.bench

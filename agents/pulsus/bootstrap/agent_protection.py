@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pulsus
-from pulsus.agent.control.protection.own_address import OwnAddress, names_of_hosts_file
-from pulsus.agent.control.protection.own_process import OwnProcess
-from pulsus.agent.control.protection.protected_places import ProtectedPlaces
-from pulsus.agent.control.protection.self_protection import SelfProtection
-from pulsus.agent.control.protection.startup_files import (
+from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
+from pulsus.agent.control.protection.files.startup_files import (
     StartupFiles,
     program_folders,
     scheduled_paths,
     startup_paths,
 )
+from pulsus.agent.control.protection.own_address import OwnAddress, names_of_hosts_file
+from pulsus.agent.control.protection.processes.own_process import OwnProcess
+from pulsus.agent.control.protection.self_protection import SelfProtection
 from pulsus.agent.tools.all_tools import protected_folders
 from pulsus.infra.processes import own_addresses
 

@@ -1,7 +1,7 @@
 """The processes that Pulsus lives in: this one, those above it, and those that it started.
 
-Effect: `read_family` reads `/proc`. On a system without it, only this process and
-its parent are known.
+Effect: `LivingFamily` reads `/proc`, and only what a fact needs. On a system without it, only this
+process and its parent are known.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import getpass
 import os
 import sys
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from pulsus.fast_dataclass import dataclass
 
@@ -20,13 +21,32 @@ _DEEPEST: Final = 64
 """Processes above this one that are followed. A service manager is rarely the tenth."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessFamily:
+class FamilyFacts(Protocol):
     """The processes of Pulsus, by everything that a program may choose them by.
 
     `names` are the short names, `lines` the command lines. `groups` are process groups and
     sessions, `users` names and ids of their user, and `files` what they have open.
     """
+
+    @property
+    def pids(self) -> frozenset[int]: ...
+    @property
+    def groups(self) -> frozenset[int]: ...
+    @property
+    def names(self) -> frozenset[str]: ...
+    @property
+    def lines(self) -> tuple[str, ...]: ...
+    @property
+    def users(self) -> frozenset[str]: ...
+    @property
+    def files(self) -> frozenset[str]: ...
+    @property
+    def units(self) -> frozenset[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessFamily:
+    """Facts that are known."""
 
     pids: frozenset[int]
     groups: frozenset[int] = frozenset()
@@ -37,28 +57,53 @@ class ProcessFamily:
     units: frozenset[str] = frozenset()
 
 
-def read_family() -> ProcessFamily:
-    """Return the family of this process as it is now."""
-    own = os.getpid()
-    below = _below(own)
-    pids = {own, *_above(own), *below}
-    # The command line of this process is known also without /proc.
-    names, lines = {Path(sys.executable).name}, [" ".join(sys.orig_argv)]
-    for pid in pids:
-        names.add(_text(pid, "comm").strip())
-        lines.append(_text(pid, "cmdline").replace("\0", " ").strip())
-    users = {str(os.getuid()), str(os.geteuid())}
-    with suppress(KeyError, OSError):  # an id without a name
-        users.add(getpass.getuser())
-    return ProcessFamily(
-        frozenset(pids),
-        frozenset({os.getpgrp(), os.getsid(0)}),
-        frozenset(filter(None, names)),
-        tuple(filter(None, lines)),
-        frozenset(users),
-        frozenset(_open_files({own, *below})),
-        frozenset(part for part in _text(own, "cgroup").replace(":", "/").split("/") if part),
-    )
+class LivingFamily:
+    """Facts of this process as they are when they are first asked for, each by itself."""
+
+    @cached_property
+    def pids(self) -> frozenset[int]:
+        """Return the numbers of this process, of those above it and of those below it."""
+        return frozenset({os.getpid(), *_above(os.getpid()), *self._below})
+
+    @cached_property
+    def _below(self) -> frozenset[int]:
+        return frozenset(_below(os.getpid()))
+
+    @cached_property
+    def groups(self) -> frozenset[int]:
+        """Return the process group and the session."""
+        return frozenset({os.getpgrp(), os.getsid(0)})
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Return the short names."""
+        found = {Path(sys.executable).name, *(_text(pid, "comm").strip() for pid in self.pids)}
+        return frozenset(filter(None, found))
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """Return the command lines. That of this process is known also without /proc."""
+        found = (_text(pid, "cmdline").replace("\0", " ").strip() for pid in self.pids)
+        return tuple(filter(None, (" ".join(sys.orig_argv), *found)))
+
+    @cached_property
+    def users(self) -> frozenset[str]:
+        """Return the name and the ids of the user."""
+        found = {str(os.getuid()), str(os.geteuid())}
+        with suppress(KeyError, OSError):  # an id without a name
+            found.add(getpass.getuser())
+        return frozenset(found)
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """Return what this process and those below it have open."""
+        return frozenset(_open_files({os.getpid(), *self._below}))
+
+    @cached_property
+    def units(self) -> frozenset[str]:
+        """Return the units and control groups that this process is in."""
+        parts = _text(os.getpid(), "cgroup").replace(":", "/").split("/")
+        return frozenset(filter(None, parts))
 
 
 def _above(pid: int) -> list[int]:

@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from pulsus.agent.control.protection.own_process import TOKENS, calls_of
+from pulsus.agent.control.protection.processes.own_process import TOKENS, calls_of
 from pulsus.commands.command_verdict import CommandVerdict
 from pulsus.commands.program_tables.connects_declaration import CONFIGURED, LOCAL, Connects
 from pulsus.commands.program_tables.loader import Tables

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.own_address import OwnAddress, names_of_hosts_file
-from pulsus.agent.control.protection.own_process import OwnProcess
-from pulsus.agent.control.protection.protected_places import ProtectedPlaces
+from pulsus.agent.control.protection.processes.own_process import OwnProcess
 from pulsus.agent.control.protection.self_protection import SelfProtection
 from pulsus.agent.tools.all_tools import own_environment
 from pulsus.commands import classify

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.agent.control.protection.protected_places import ProtectedPlaces
-from pulsus.agent.control.protection.second_mounts import (
+from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
+from pulsus.agent.control.protection.files.second_mounts import (
     MountTable,
     names_by_mounts,
     parse_mounts,

@@ -10,24 +10,15 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from typing import Final
 
-from pulsus.agent.control.protection.real_paths import real_path
+from pulsus.agent.control.protection.files.file_identities import FileId, FileIdentities
+from pulsus.agent.control.protection.files.real_paths import real_path
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
 
 _WILD: Final = re.compile(r"[*?\[]")
 _MOST_NAMES: Final = 20_000
 """Names that are looked at for one word. It takes about 30 ms."""
-_MOST_OWN_NAMES: Final = 1_000_000
-"""Names in one folder of Pulsus that are looked at."""
-_FRESH_SECONDS: Final = 30.0
-"""The own files are looked at again after so long. 10,000 of them take about 50 ms. A link to one
-of them that a call would make is refused, so a new one comes from outside."""
-_DEEPEST_LINK: Final = 40
-"""Links that the kernel follows for one path."""
-
-_FileId = tuple[int, int]
 
 
 class TooManyNames(Exception):
@@ -38,10 +29,7 @@ class LinkedFiles:
     """Knows the files and folders of `places` by their identity: device and number."""
 
     def __init__(self, places: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
-        self._places, self._clock = tuple(places), clock
-        self._files: frozenset[_FileId] = frozenset()
-        self._numbers: frozenset[int] = frozenset()
-        self._fresh_until = float("-inf")
+        self._files = FileIdentities(places, clock)
         found = (_status_of(place) for place in places)
         self._ids = frozenset(_id_of(status) for status in found if status is not None)
 
@@ -62,8 +50,7 @@ class LinkedFiles:
         status = _status_of(path)
         if status is None or not stat.S_ISREG(status.st_mode) or status.st_nlink < 2:
             return False
-        self._refresh()
-        return _id_of(status) in self._files
+        return _id_of(status) in self._files.files()
 
     def has_hard_link_below(self, folder: str) -> bool:
         """Return True if a file below `folder` is a file of the places under another name.
@@ -71,46 +58,28 @@ class LinkedFiles:
         Links are not followed. Raises TooManyNames, but not if no file of the places has a second
         name.
         """
-        self._refresh()
-        left, waiting = [_MOST_NAMES], [real_path(folder)] if self._numbers else []
+        try:
+            return self._finds_hard_link(real_path(folder), [_MOST_NAMES])
+        except TooManyNames:
+            if self._files.have_second_names():
+                raise
+            return False
+
+    def _finds_hard_link(self, folder: str, left: list[int]) -> bool:
+        """Return the same. The places are listed only if a file below has a second name."""
+        known = self._files.numbers() if self._files.are_fresh else None
+        waiting = [folder]
         while waiting:
             for entry in _entries_of(waiting.pop(), left):
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
-                # The number costs no look at the file. Other file systems use it again.
-                elif entry.inode() in self._numbers and not entry.is_symlink():
-                    status = _status_of(entry.path)
-                    if status is not None and _id_of(status) in self._files:
+                elif not (known is None or entry.inode() in known) or entry.is_symlink():
+                    continue  # a number costs no look at the file
+                elif (status := _status_of(entry.path)) is not None and status.st_nlink > 1:
+                    known = self._files.numbers()
+                    if _id_of(status) in self._files.files():
                         return True
         return False
-
-    def _refresh(self) -> None:
-        """Look at the files of the places again, if that was too long ago."""
-        now = self._clock()
-        if now < self._fresh_until:
-            return
-        files, numbers = set[_FileId](), set[int]()
-        for status in self._statuses():
-            files.add(_id_of(status))
-            if status.st_nlink > 1:
-                numbers.add(status.st_ino)
-        self._files, self._numbers = frozenset(files), frozenset(numbers)
-        self._fresh_until = self._clock() + _FRESH_SECONDS
-
-    def _statuses(self) -> Iterator[os.stat_result]:
-        """Yield the facts of every regular file in the places."""
-        for place in dict.fromkeys(map(real_path, self._places)):
-            waiting = [place]
-            status = _status_of(place)
-            if status is not None and stat.S_ISREG(status.st_mode):
-                yield status
-            while waiting:
-                for entry in _entries_of(waiting.pop(), [_MOST_OWN_NAMES]):
-                    with suppress(OSError):
-                        if entry.is_dir(follow_symlinks=False):
-                            waiting.append(entry.path)
-                        elif entry.is_file(follow_symlinks=False):
-                            yield entry.stat(follow_symlinks=False)
 
 
 def linked_names(pattern: str) -> Iterator[str]:
@@ -186,5 +155,5 @@ def _status_of(path: str) -> os.stat_result | None:
         return None
 
 
-def _id_of(status: os.stat_result) -> _FileId:
+def _id_of(status: os.stat_result) -> FileId:
     return status.st_dev, status.st_ino

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from pulsus.agent.control.protection.own_process import OwnProcess
-from pulsus.agent.control.protection.real_paths import programs_on_path, real_path
+from pulsus.agent.control.protection.files.real_paths import programs_on_path, real_path
+from pulsus.agent.control.protection.processes.own_process import OwnProcess
 from pulsus.commands import classify
 from pulsus.commands.shell.script_parser import parse_command
 

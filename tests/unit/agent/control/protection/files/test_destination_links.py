@@ -2,14 +2,14 @@
 
 import pytest
 
-from pulsus.agent.control.protection import linked_files
-from pulsus.agent.control.protection.destination_links import (
+from pulsus.agent.control.protection.files import linked_files
+from pulsus.agent.control.protection.files.destination_links import (
     copied_names,
     searched_folders,
     written_texts,
 )
-from pulsus.agent.control.protection.linked_files import TooManyNames
-from pulsus.agent.control.protection.protected_places import ProtectedPlaces
+from pulsus.agent.control.protection.files.linked_files import TooManyNames
+from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.risk.file_uses import find_uses
 from pulsus.commands.shell.script_parser import parse_command

@@ -15,7 +15,7 @@ from typing import Final
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name
 from pulsus.fast_dataclass import dataclass
-from pulsus.infra.process_family import ProcessFamily
+from pulsus.infra.process_family import FamilyFacts
 
 _KILLS: Final = re.compile(r"--kill|-[a-zA-Z]*k[a-zA-Z]*")
 _NUMBER: Final = re.compile(r"[+-]{0,2}0*(\d+)")
@@ -77,7 +77,7 @@ class OwnNames:
     ports: frozenset[int]
 
 
-def find_ended(call: Sequence[Word], family: ProcessFamily, own: OwnNames) -> str:
+def find_ended(call: Sequence[Word], family: FamilyFacts, own: OwnNames) -> str:
     """Return the word of a call that ends, stops or enters a process of Pulsus, or ""."""
     name = program_name(call).casefold()
     texts = [word.text for word in call[1:]]
@@ -102,7 +102,7 @@ def find_ended(call: Sequence[Word], family: ProcessFamily, own: OwnNames) -> st
             return ""
 
 
-def _own_number(name: str, call: Sequence[Word], family: ProcessFamily) -> str:
+def _own_number(name: str, call: Sequence[Word], family: FamilyFacts) -> str:
     """Return the word that stands for an own process or group, or for every process."""
     texts = [word.text for word in call[1:]]
     if name in {"kill", "tgkill"}:
@@ -122,7 +122,7 @@ def _own_number(name: str, call: Sequence[Word], family: ProcessFamily) -> str:
     return ""
 
 
-def _own_choice(name: str, texts: Sequence[str], family: ProcessFamily, own: OwnNames) -> str:
+def _own_choice(name: str, texts: Sequence[str], family: FamilyFacts, own: OwnNames) -> str:
     """Return the word that chooses an own process by its name or by what it belongs to."""
     patterns, chosen = _split_choice(name, texts)
     if name in {"pkill", "pgrep"} and any(
@@ -171,7 +171,7 @@ def _glued(text: str) -> bool:
     return not text[1:].isupper() and not text[1:].removesuffix("1").isupper()
 
 
-def _open_file(texts: Sequence[str], family: ProcessFamily, own: OwnNames) -> str:
+def _open_file(texts: Sequence[str], family: FamilyFacts, own: OwnNames) -> str:
     """Return the file or port of `fuser -k` that a process of Pulsus has open."""
     if not any(_KILLS.fullmatch(text) for text in texts):
         return ""
@@ -190,7 +190,7 @@ def _open_file(texts: Sequence[str], family: ProcessFamily, own: OwnNames) -> st
     return ""
 
 
-def _own_unit(texts: Sequence[str], family: ProcessFamily, own: OwnNames) -> str:
+def _own_unit(texts: Sequence[str], family: FamilyFacts, own: OwnNames) -> str:
     """Return the unit that Pulsus is in, or the verb that ends every unit."""
     named = [text for text in texts if text[:1] != "-"]
     if not named:
@@ -211,7 +211,7 @@ def _own_unit(texts: Sequence[str], family: ProcessFamily, own: OwnNames) -> str
     return ""
 
 
-def _own_login(texts: Sequence[str], family: ProcessFamily) -> str:
+def _own_login(texts: Sequence[str], family: FamilyFacts) -> str:
     named = [text for text in texts if text[:1] != "-"]
     if not named or not named[0].startswith(("terminate-", "kill-", "lock-", "activate")):
         return ""

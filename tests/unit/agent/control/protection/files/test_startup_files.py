@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.agent.control.protection.protected_places import ProtectedPlaces
-from pulsus.agent.control.protection.startup_files import (
+from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
+from pulsus.agent.control.protection.files.startup_files import (
     StartupFiles,
     find_installed,
     find_planned,

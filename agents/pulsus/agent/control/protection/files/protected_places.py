@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import unquote
 
-from pulsus.agent.control.protection.linked_files import (
+from pulsus.agent.control.protection.files.linked_files import (
     LinkedFiles,
     linked_names,
     links_below,
 )
-from pulsus.agent.control.protection.real_paths import real_path
-from pulsus.agent.control.protection.second_mounts import MountTable, read_table
+from pulsus.agent.control.protection.files.real_paths import real_path
+from pulsus.agent.control.protection.files.second_mounts import MountTable, read_table
 from pulsus.commands.risk.secret_paths import follow_links
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
 
@@ -124,7 +124,8 @@ class ProtectedPlaces:
         self, path: str, folders: Sequence[str], *, wild: bool, filled: bool
     ) -> Iterator[tuple[str, ...]]:
         """Yield the parts of the path as it is written, and as its links lead."""
-        for whole in self._absolute_paths(_without_scheme(path), folders):
+        # An absolute path is the same from every folder.
+        for whole in dict.fromkeys(self._absolute_paths(_without_scheme(path), folders)):
             yield _parts_of(whole)
             known = follow_links(whole)
             if known != whole:

@@ -5,10 +5,13 @@ import subprocess
 
 import pytest
 
-from pulsus.agent.control.protection.process_signals import OwnNames, find_ended
-from pulsus.agent.control.protection.terminal_programs import find_opened_machine, find_typing
+from pulsus.agent.control.protection.processes.process_signals import OwnNames, find_ended
+from pulsus.agent.control.protection.processes.terminal_programs import (
+    find_opened_machine,
+    find_typing,
+)
 from pulsus.commands.shell.script_parser import parse_command
-from pulsus.infra.process_family import ProcessFamily, read_family
+from pulsus.infra.process_family import LivingFamily, ProcessFamily
 
 FAMILY = ProcessFamily(
     frozenset({1, 4700, 4711, 4720}),
@@ -107,11 +110,11 @@ def test_other_processes_may_be_ended_after_an_approval(command):
 def test_the_family_has_the_processes_above_and_those_that_this_one_started():
     child = subprocess.Popen(["/bin/sleep", "30"])
     try:
-        family = read_family()
+        family = LivingFamily()
+        assert {os.getpid(), os.getppid(), child.pid} <= family.pids
     finally:
         child.kill()
         child.wait()
-    assert {os.getpid(), os.getppid(), child.pid} <= family.pids
     assert os.getpgrp() in family.groups
     assert str(os.getuid()) in family.users
 

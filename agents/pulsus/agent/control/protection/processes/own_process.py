@@ -11,21 +11,24 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from pulsus.agent.control.protection.process_signals import (
+from pulsus.agent.control.protection.files.real_paths import programs_on_path, real_path
+from pulsus.agent.control.protection.processes.process_signals import (
     BY_NUMBER,
     SIGNAL_PROGRAMS,
     OwnNames,
     find_ended,
 )
-from pulsus.agent.control.protection.real_paths import programs_on_path, real_path
-from pulsus.agent.control.protection.terminal_programs import find_opened_machine, find_typing
+from pulsus.agent.control.protection.processes.terminal_programs import (
+    find_opened_machine,
+    find_typing,
+)
 from pulsus.commands.command_verdict import CommandVerdict
 from pulsus.commands.risk.risk_level import list_inner_calls
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
 from pulsus.commands.shell.script_parser import Script
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import layers, program_name, unwrap, wrappers
-from pulsus.infra.process_family import ProcessFamily, read_family
+from pulsus.infra.process_family import FamilyFacts, LivingFamily
 
 _NAMES: Final = frozenset({"pulsus", "pulsus-workbench", "pulsus_workbench"})
 """The command, and the package that holds it."""
@@ -49,7 +52,7 @@ class OwnProcess:
         programs: Sequence[str] = (),
         *,
         ports: Sequence[int] = (),
-        read_processes: Callable[[], ProcessFamily] = read_family,
+        read_processes: Callable[[], FamilyFacts] = LivingFamily,
         resolve: Callable[[str], str] = real_path,
         locate: Callable[[str], Iterable[str]] = programs_on_path,
         clock: Callable[[], float] = time.monotonic,
@@ -57,7 +60,7 @@ class OwnProcess:
         self._programs = frozenset(map(resolve, programs))
         self._own = OwnNames(_NAMES | self._programs, frozenset(ports))
         self._read_processes, self._clock = read_processes, clock
-        self._known: ProcessFamily | None = None
+        self._known: FamilyFacts | None = None
         self._fresh_until = float("-inf")
         self._resolve, self._locate = resolve, locate
 
@@ -98,7 +101,7 @@ class OwnProcess:
             return typed
         return find_ended(call, self._family(), self._own)
 
-    def _family(self) -> ProcessFamily:
+    def _family(self) -> FamilyFacts:
         """Return the processes of Pulsus, at most a second old: one command asks several times."""
         now = self._clock()
         if self._known is None or now >= self._fresh_until:

@@ -5,14 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.agent.control.protection import linked_files
-from pulsus.agent.control.protection.linked_files import (
+from pulsus.agent.control.protection.files import linked_files
+from pulsus.agent.control.protection.files.linked_files import (
+    LinkedFiles,
     TooManyNames,
     linked_names,
     links_below,
 )
-from pulsus.agent.control.protection.protected_places import ProtectedPlaces
-from pulsus.agent.control.protection.real_paths import real_path
+from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
+from pulsus.agent.control.protection.files.real_paths import real_path
+from tests.call_verdicts import Clock
 
 
 @pytest.fixture
@@ -85,3 +87,43 @@ def test_the_history_of_a_work_tree_around_the_project_counts(tmp_path):
     inside = ProtectedPlaces([], folder=tmp_path / "shop", project=tmp_path / "shop")
     assert inside.is_in_project(str(tmp_path / "docs"))
     assert not inside.is_in_project(str(Path("/usr")))
+
+
+def test_a_hard_link_below_a_folder_is_found_before_and_after_the_places_were_listed(app):
+    known = LinkedFiles([f"{app}/app/.pulsus"])
+    for _ in range(2):
+        assert known.has_hard_link_below(f"{app}/out")
+        assert not known.has_hard_link_below(f"{app}/out/deep")
+
+
+def test_a_hard_link_to_a_new_file_of_a_known_folder_is_found(app):
+    clock = Clock()
+    known = LinkedFiles([f"{app}/app/.pulsus"], clock)
+    state = app / "app" / ".pulsus"
+    os.utime(state, (1, 1))
+    assert known.is_same_file(f"{app}/out/hard.db")
+    (state / "new.db").write_text("n", encoding="utf-8")
+    (app / "out" / "new.db").hardlink_to(state / "new.db")
+    os.utime(state, (1, 1))
+    clock.now += 31
+    assert known.is_same_file(f"{app}/out/new.db")
+    assert known.has_hard_link_below(f"{app}/out")
+
+
+def test_a_big_folder_passes_only_if_no_file_of_the_places_has_a_second_name(app, monkeypatch):
+    monkeypatch.setattr(linked_files, "_MOST_NAMES", 1)
+    known = LinkedFiles([f"{app}/app/.pulsus"])
+    for name in "abc":
+        (app / "out" / "deep" / name).touch()
+    with pytest.raises(TooManyNames):
+        known.has_hard_link_below(f"{app}/out/deep")
+    (app / "out" / "hard.db").unlink()
+    assert not known.has_hard_link_below(f"{app}/out/deep")
+
+
+def test_places_are_not_listed_for_a_folder_without_second_names(app, monkeypatch):
+    known = LinkedFiles([f"{app}/app/.pulsus"])
+    (app / "plain").mkdir()
+    (app / "plain" / "a").touch()
+    assert not known.has_hard_link_below(f"{app}/plain")
+    assert not known._files.are_fresh

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from pulsus.agent.control.protection.path_candidates import path_candidates
-from pulsus.agent.control.protection.unnamed_files import only_looks
+from pulsus.agent.control.protection.files.path_candidates import path_candidates
+from pulsus.agent.control.protection.files.unnamed_files import only_looks
 from pulsus.commands.risk.file_uses import FileUse
 from pulsus.commands.risk.secret_paths import words
 from pulsus.commands.shell.words import Word

@@ -1,0 +1,1 @@
+"""The files of Pulsus, and the files that a call reads or writes."""

@@ -1,0 +1,53 @@
+"""Find commands that write what the next process of Pulsus runs, or that plan such a run.
+
+Effect: only through `StartupFiles`, which follows links.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pulsus.agent.control.protection.files.destination_links import (
+    TAKES_AWAY,
+    changes_below,
+    written_texts,
+)
+from pulsus.agent.control.protection.files.startup_files import (
+    StartupFiles,
+    find_installed,
+    find_planned,
+)
+from pulsus.agent.control.protection.processes.own_process import (
+    calls_of,
+)
+from pulsus.agent.control.protection.protection_refusals import BlockedWord
+from pulsus.commands.command_verdict import CommandVerdict
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.risk.file_uses import find_uses
+from pulsus.commands.shell.script_parser import Script
+from pulsus.commands.shell.words import Unreadable
+
+CHANGES_START: Final = "the next process of Pulsus runs or reads it"
+
+
+def find_startup_writes(
+    script: Script, verdict: CommandVerdict, startup: StartupFiles, tables: Tables
+) -> BlockedWord | None:
+    """Return the word of a command that writes what runs later. Raises Unreadable."""
+    for call in calls_of(script, verdict):
+        if not call:
+            continue
+        if installed := find_installed(call, startup):
+            return BlockedWord(installed, "it changes what the next process of Pulsus runs")
+        if planned := find_planned(call):
+            rule = "the commands that it plans are not known here"
+            raise Unreadable(planned, rule, "write the job with pulsus_file_edit")
+    for use in find_uses(script, tables):
+        for text, wild in dict.fromkeys(written_texts(use)):
+            if startup.is_scheduled(text, use.folders) and use.program not in TAKES_AWAY:
+                rule = "what it would plan for later is not known here"
+                raise Unreadable(text, rule, "write the file with pulsus_file_edit")
+            relation = startup.find(text, use.folders, wild=wild)
+            if relation == "inside" or (relation == "above" and changes_below(use)):
+                return BlockedWord(text, CHANGES_START)
+    return None
