@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import re
 import sys
 from contextlib import suppress
 from functools import cached_property
@@ -139,6 +140,7 @@ def _open_files(pids: set[int]) -> set[str]:
         links = [f"{_PROC}/{pid}/{name}" for name in ("cwd", "exe", "root")]
         with suppress(OSError):
             links += [each.path for each in os.scandir(f"{_PROC}/{pid}/fd")]
+        found.update(re.findall(r" (/\S.*)$", _text(pid, "maps"), re.MULTILINE))
         for link in links:
             with suppress(OSError):
                 found.add(str(Path(link).readlink()))

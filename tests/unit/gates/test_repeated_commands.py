@@ -26,6 +26,8 @@ from tests.call_verdicts import control, draft
             "xargs -a list rm",
             "git am x",
         ),
+        *("tar -xPf /srv/x.tar", "tar xf x.tar", "unzip -: x.zip", "wget -i list", "sed -f x -i y"),
+        *("rm --files0-from=list", "git apply x", "sqlite3 x.db '.read y'", "unzip x.zip"),
         *("timeout 5 bash x.sh", "nft -f rules", "rm $(cat list)", "tee /srv/x < list"),
     ],
 )
@@ -46,6 +48,7 @@ def test_a_command_that_does_what_a_file_says_gets_no_grant(command):
             "/usr/bin/systemctl restart nginx",
             "sudo systemctl reload nginx",
             "truncate -s 0 /srv/a",
+            "tar -cf /srv/a.tar /srv/old",
         ),
     ],
 )
@@ -61,3 +64,13 @@ def test_a_person_is_not_offered_a_grant_for_a_script():
         assert isinstance(asked, AskPerson)
         keys.append(bool(asked.request.grant_key))
     assert keys == [False, True]
+
+
+def test_a_person_is_told_that_the_content_of_a_file_decides():
+    told = []
+    for command in ("make -C /srv/app", "systemctl restart nginx"):
+        needs = CallNeeds("command", (), command=command)
+        asked = control().decide(draft("pulsus_run_command", "write", needs, command=command))
+        assert isinstance(asked, AskPerson)
+        told.append("content of a file decides" in asked.request.description)
+    assert told == [True, False]

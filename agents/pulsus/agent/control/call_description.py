@@ -8,11 +8,15 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable
+from typing import Final
 
 from pulsus.agent.loop.call_draft import CallDraft
 from pulsus.approvals.cards.file_difference import EditNotShown, appended_lines, file_difference
 from pulsus.core.telemetry.visible_text import visible_command
 from pulsus.core.types import ToolSpec
+from pulsus.gates.repeated_commands import is_decided_by_files
+
+_FROM_CONTENT: Final = "content of a file decides what it changes: no rule can judge these targets"
 
 ReadFile = Callable[[str], str | None]
 """Returns the text of a file, or None if it is new. Raises EditNotShown if it cannot be shown."""
@@ -81,6 +85,8 @@ def describe_call(draft: CallDraft, reason: str, spec: ToolSpec | None, read_fil
     if spec is not None:
         effects = spec.side_effects or "its contract does not say what"
         lines.append(visible_command(f"changes: {effects}"))
+    if draft.kind == "write" and draft.needs.command and is_decided_by_files(draft.needs.command):
+        lines.append(_FROM_CONTENT)
     if draft.call.tool == "pulsus_file_edit" and draft.kind == "write":
         lines += _difference(draft, read_file)
     return "\n".join(lines)

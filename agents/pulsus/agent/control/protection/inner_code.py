@@ -14,6 +14,7 @@ from pulsus.commands.shell.wrappers import program_name, unwrap, wrappers
 _SHELLS: Final = frozenset(
     {"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "mksh", "csh", "tcsh"}
 )
+_ARCHIVERS: Final = frozenset({"tar", "gtar", "bsdtar", "star", "unzip"})
 _LANGUAGES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("python", "pypy"), "cm"),
     "perl": "eE",
@@ -33,6 +34,9 @@ _LANGUAGES: Final[Mapping[str, str]] = {
 def require_known_code(stage: Stage, inner: Sequence[Word], name: str) -> None:
     """Raise Unreadable for code that a shell or a language is given in a way that is not read."""
     operands = [word.text for word in inner[1:] if word.text[:1] != "-" or word.text == "-"]
+    if name in _ARCHIVERS and (option := _absolute_names(inner)):
+        instead = "extract it below a folder, without this option"
+        raise Unreadable(option, "the archive decides which files are written", instead)
     codes = _LANGUAGES.get(name)
     if name in _SHELLS or name in {"source", ".", "eval"}:
         if stage.fed and (not operands or operands[0] in {"-", "/dev/stdin"}):
@@ -47,6 +51,25 @@ def require_known_code(stage: Stage, inner: Sequence[Word], name: str) -> None:
         # `-m` runs a module: `own_process.py` looks at its name.
         if has_code and not (name in {"python", "pypy"} and _runs_module(inner)):
             raise Unreadable(name, "code of a general language is not followed")
+
+
+def _absolute_names(inner: Sequence[Word]) -> str:
+    """Return the option that lets names in an archive lead anywhere when it is unpacked."""
+    texts = [word.text for word in inner[1:]]
+    if program_name(inner) == "unzip":
+        return next((text for text in texts if re.fullmatch(r"-[a-zA-Z]*:[a-zA-Z]*", text)), "")
+    unpacks = any(
+        text in {"--extract", "--get"}
+        or (re.fullmatch(r"-?[a-zA-Z]*x[a-zA-Z]*", text) and (at == 0 or text[0] == "-"))
+        for at, text in enumerate(texts)
+    )
+    absolute = (
+        text
+        for at, text in enumerate(texts)
+        if text.startswith(("--absolute-names", "--absolute-paths"))
+        or (re.fullmatch(r"-?[a-zA-Z]*P[a-zA-Z]*", text) and (at == 0 or text[0] == "-"))
+    )
+    return next(absolute, "") if unpacks else ""
 
 
 def _runs_module(inner: Sequence[Word]) -> bool:

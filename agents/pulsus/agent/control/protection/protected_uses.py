@@ -6,10 +6,12 @@ Effect: only through `ProtectedPlaces`, which follows links.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from pulsus.agent.control.protection.content_files import find_in_content
 from pulsus.agent.control.protection.files.destination_links import (
     copied_names,
     searched_folders,
@@ -41,6 +43,8 @@ from pulsus.commands.shell.words import Unreadable
 from pulsus.commands.shell.wrappers import layers, program_name, unwrap, wrappers
 
 _DEEPEST: Final = 4
+_HOME: Final = re.compile(r"(?<![\w/.~])~(?=[/;\s]|$)")
+"""The home of the user that a shell runs for."""
 _OWN_PATTERNS: Final = frozenset(
     {"rsync", "tar", "bsdtar", "gtar", "zip", "7z", "cpio", "scp", "duckdb", "find", "fd", "git"}
 )
@@ -68,7 +72,7 @@ class ProtectedUses:
         for use in find_uses(script, self._tables):
             blocked = self._find_in_use(use, writes, written)
             if blocked is None and writes:
-                blocked = self._find_in_destination(use)
+                blocked = self._find_in_destination(use) or self._find_in_content(use)
             if blocked is not None:
                 return blocked
         for stage in script.stages:
@@ -86,7 +90,9 @@ class ProtectedUses:
             level = next(levels(call, self._tables), None) if program_name(call) == "ssh" else None
             operands = [word.text for word in level.parsed.operands] if level is not None else []
             if len(operands) > 1 and self._address.is_own_host(_host_of(operands[0])):
-                yield " ".join(["cd ~;", *operands[1:]])
+                user = operands[0].removeprefix("ssh://").rpartition("@")[0].partition(":")[0]
+                texts = ["cd ~;", *operands[1:]]
+                yield " ".join(_HOME.sub(f"~{user}", text) for text in texts)
 
     def _require_known_targets(self, script: Script) -> None:
         """Raise Unreadable if the words do not say what a command that writes would do."""
@@ -146,6 +152,11 @@ class ProtectedUses:
             if found or (follows and self._has_links(text, use)):
                 return BlockedWord(text, "a link below it leads to Pulsus itself")
         return None
+
+    def _find_in_content(self, use: FileUse) -> BlockedWord | None:
+        """Return the path that a file names which decides what a writing call changes."""
+        named = find_in_content(use, self._places)
+        return BlockedWord(named, "it belongs to Pulsus itself") if named else None
 
     def _is_blocked(self, relation: Relation, use: FileUse, writes: bool, *, whole: bool) -> bool:
         if relation == "inside":

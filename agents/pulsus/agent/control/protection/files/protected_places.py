@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import pwd
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import starmap
@@ -30,6 +31,12 @@ Relation = Literal["inside", "above"]
 _WILD: Final = re.compile(r"[*?\[]")
 _ANY_NAMES: Final = "**"
 """A part that stands for any number of names: `xargs` fills it in."""
+_LAYERS: Final = re.compile(
+    r"(?:/var/lib/(?:docker|containers|containerd|lxc|lxd|incus|machines|rkt)|/run/containerd"
+    r"|/run/docker|/var/snap/[^/]+/common|/home/[^/]+/\.local/share/containers|.*/overlay2?)"
+    r"/(?:.*?/)?(?:merged|diff|fs|rootfs|mnt/[^/]+|delta0)/"
+)
+"""Folders in which the root of a container lies. Pulsus may run in that container."""
 _STANDARD_STREAMS: Final = frozenset({"0", "1", "2"})
 
 
@@ -125,8 +132,11 @@ class ProtectedPlaces:
     ) -> Iterator[tuple[str, ...]]:
         """Yield the parts of the path as it is written, and as its links lead."""
         # An absolute path is the same from every folder.
-        for whole in dict.fromkeys(self._absolute_paths(_without_scheme(path), folders)):
+        for whole in dict.fromkeys(self.absolute_paths(_without_scheme(path), folders)):
             yield _parts_of(whole)
+            layer = _LAYERS.match(whole)
+            if layer is not None:
+                yield from self.spellings(whole[layer.end() - 1 :], (), wild=wild, filled=filled)
             known = follow_links(whole)
             if known != whole:
                 yield _parts_of(known)
@@ -154,7 +164,7 @@ class ProtectedPlaces:
 
         Raises TooManyNames.
         """
-        for whole in dict.fromkeys(self._absolute_paths(_without_scheme(path), folders)):
+        for whole in dict.fromkeys(self.absolute_paths(_without_scheme(path), folders)):
             for target in links_below(whole):
                 parts = _parts_of(target)
                 if any(_relate(parts, place, wild=False, filled=False) for place in self._places):
@@ -166,10 +176,11 @@ class ProtectedPlaces:
 
         Raises TooManyNames.
         """
-        every = dict.fromkeys(self._absolute_paths(_without_scheme(path), folders))
+        every = dict.fromkeys(self.absolute_paths(_without_scheme(path), folders))
         return any(map(self._linked.has_hard_link_below, every))
 
-    def _absolute_paths(self, path: str, folders: Sequence[str]) -> Iterator[str]:
+    def absolute_paths(self, path: str, folders: Sequence[str]) -> Iterator[str]:
+        """Yield where `path` may lead from the folders that a command went to."""
         base = self.folder
         for folder in folders:
             base = posixpath.join(base, self._expand(folder))
@@ -180,11 +191,18 @@ class ProtectedPlaces:
             yield posixpath.join(self.folder, path)
             yield from (posixpath.join(self.folder, self._expand(one), path) for one in folders)
 
+    def _home_of(self, user: str) -> str:
+        """Return the home folder of a user, or that of this one for an unknown name."""
+        try:
+            return pwd.getpwnam(user).pw_dir if user else self._home
+        except (KeyError, ValueError):
+            return self._home
+
     def _expand(self, path: str) -> str:
         """Return the path with `~` and the working folder of a process written out."""
         if path[:1] == "~":
             user, slash, rest = path.partition("/")
-            where = {"~+": self.folder, "~-": self.folder}.get(user, self._home)
+            where = {"~+": self.folder, "~-": self.folder}.get(user) or self._home_of(user[1:])
             path = f"{where}{slash}{rest}"
         parts = path.split("/")
         # The link of any process: the one of Pulsus leads to its project.

@@ -1,5 +1,6 @@
-"""Find calls that end, stop or enter a process of Pulsus, in every way that names processes. Pure.
+"""Find calls that end, stop or enter a process of Pulsus, in every way that names processes.
 
+Effect: follows the links of a path that `fuser` names.
 A call that chooses processes in a way that is not followed counts as one that hits Pulsus.
 """
 
@@ -12,6 +13,7 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Final
 
+from pulsus.agent.control.protection.files.real_paths import real_path
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name
 from pulsus.fast_dataclass import dataclass
@@ -183,7 +185,7 @@ def _open_file(texts: Sequence[str], family: FamilyFacts, own: OwnNames) -> str:
         if text.partition("/")[0].partition(",")[0] in map(str, own.ports):
             return text
         plain = posixpath.normpath(text)
-        if plain in {".", "/"} or _WILD.search(text) or plain in family.files:
+        if plain in {".", "/"} or _WILD.search(text) or {plain, real_path(plain)} & family.files:
             return text
         if any(posixpath.basename(each) == plain for each in family.files):
             return text

@@ -127,3 +127,24 @@ def test_places_are_not_listed_for_a_folder_without_second_names(app, monkeypatc
     (app / "plain" / "a").touch()
     assert not known.has_hard_link_below(f"{app}/plain")
     assert not known._files.are_fresh
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        *("/var/lib/docker/overlay2/3f/merged", "/var/lib/docker/overlay2/3f/diff"),
+        *("/var/lib/containers/storage/overlay/3f/merged", "/var/lib/lxc/web/rootfs"),
+    ],
+)
+def test_the_root_of_a_container_may_have_the_files_of_pulsus(app, layer):
+    assert places(app).find(f"{layer}{app}/app/.pulsus/state.db") == "inside"
+    assert places(app).find(f"{layer}/srv/other") is None
+
+
+def test_the_home_of_another_user_is_that_of_the_list_of_users(app):
+    up = "/".join([".."] * 8)
+    inside = ProtectedPlaces(
+        [app / "app" / ".pulsus"], folder=app, project=app / "app", home=app / "home"
+    )
+    assert inside.find(f"~root/{up}{app}/app/.pulsus/state.db") == "inside"
+    assert inside.find("~root/.pulsus/state.db") is None

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -169,3 +170,15 @@ def test_no_container_gets_the_processes_or_devices_of_this_machine(command):
 )
 def test_a_container_with_a_folder_of_its_own_is_no_false_alarm(command):
     assert find_opened_machine(call(command)) == ""
+
+
+def test_a_link_to_a_file_that_pulsus_has_open_is_followed(tmp_path):
+    (tmp_path / "open").touch()
+    (tmp_path / "python").symlink_to(tmp_path / "open")
+    family = replace(FAMILY, files=frozenset({str(tmp_path / "open")}))
+    assert find_ended(call(f"fuser -k {tmp_path}/python"), family, OWN)
+    assert not find_ended(call(f"fuser -k {tmp_path}/other"), family, OWN)
+
+
+def test_the_family_has_the_libraries_that_it_maps():
+    assert any(".so" in file for file in LivingFamily().files)
