@@ -77,14 +77,14 @@ def _heard(dialect, data, size, kind):
     if failure:
         _told(failure)
     else:
-        said = found.said
-        assert said.text == "".join(heard)
-        assert said.model is None or isinstance(said.model, str)
-        assert said.finish in (None, "stop", "length", "other")
+        last = found.last_chunk
+        assert last.text == "".join(heard)
+        assert last.model is None or isinstance(last.model, str)
+        assert last.finish in (None, "stop", "length", "other")
         for call in found.calls:
             assert call.name
             assert (call.name + call.call_id + call.arguments).encode("utf-8")
-        _in_words(said.text)
+        _in_words(last.text)
     assert len("".join(heard).encode("utf-8")) <= _MOST
     events = list(response.read_events(_pieces(data, size)))
     assert events == list(response.read_events([data]))
