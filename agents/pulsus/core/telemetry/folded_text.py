@@ -1,7 +1,8 @@
 """Fold a text to what a reader sees, so that no secret hides between the characters. Pure.
 
 Sequences that colour a terminal, characters without width, wide forms and letters of another
-alphabet within a Latin word split a token or change the name before it, and are read over.
+alphabet within a Latin word, or codes of letters, split a token or change the name before it, and
+are read over.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections.abc import Callable
 from typing import Final
 
 _NOT_PLAIN: Final = re.compile(r"[^\t\n\r -~]")
+_ESCAPED: Final = re.compile(r"\\{1,4}u00([46][1-9A-Fa-f]|[57][0-9Aa])")
+"""A Latin letter that JSON writes as its code."""
 _UNSEEN: Final = re.compile(
     "\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b\n]*(?:\x07|\x1b\\\\)?|[ -/]*[0-~])"
     "|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
@@ -31,6 +34,7 @@ _ALIKE: Final = str.maketrans(
 def fold_text(text: str) -> str:
     """Return the text as it is read. It has the same number of line feeds."""
     seen = unicodedata.normalize("NFKC", _UNSEEN.sub("", text))
+    seen = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), seen)
     return _WORD.sub(_fold_word, seen) if _OTHER.search(seen) else seen
 
 
@@ -39,7 +43,7 @@ def redact_folded(text: str, redact: Callable[[str], str]) -> str:
 
     Other lines stay as they are written. A secret of several lines folds the whole text.
     """
-    if not _NOT_PLAIN.search(text):
+    if not _NOT_PLAIN.search(text) and "u00" not in text:
         return text
     folded = fold_text(text)
     if folded == text or redact(folded) == folded:

@@ -2,7 +2,8 @@
 
 It hides three kinds of secrets: values after a name that announces one (`password=`), shapes of
 secrets (tokens, PEM blocks, URL passwords), and values known from the environment. The first two
-are in redaction_rules.py and redaction_forms.py, which see a text as it is read (folded_text.py).
+are in redaction_rules.py, redaction_forms.py and redaction_words.py, which see a text as it is
+read (folded_text.py).
 In doubt it hides too much. Redacting twice changes nothing more.
 """
 
@@ -126,7 +127,7 @@ def redact_value(value: JsonValue) -> JsonValue:
 
 
 _NAMES = ("name", "Name", "key", "Key")
-_VALUES = ("value", "Value")
+_VALUES = ("value", "Value", "val")
 
 
 def _is_secret_row(value: Mapping[str, JsonValue]) -> bool:
@@ -136,8 +137,8 @@ def _is_secret_row(value: Mapping[str, JsonValue]) -> bool:
 
 
 def _list_spellings(value: str) -> tuple[str, ...]:
-    """Return the spellings of a known value: plain, percent-encoded, escaped for JSON and for HTML,
-    in hexadecimal and in base64, from each of its three places."""
+    """Return the spellings of a known value: plain, backwards, percent-encoded, escaped for JSON
+    and for HTML, in hexadecimal and in base64, from each of its three places."""
     value = value.strip()
     if len(value) < MIN_KNOWN_CHARS:
         return ()
@@ -156,7 +157,14 @@ def _list_spellings(value: str) -> tuple[str, ...]:
         encoded += [
             encode(padded).decode()[first:last] for encode in (b64encode, urlsafe_b64encode)
         ]
-    plain = (value, quote(value, safe=""), quote_plus(value), escaped, json.dumps(escaped)[1:-1])
+    plain = (
+        value,
+        value[::-1],
+        quote(value, safe=""),
+        quote_plus(value),
+        escaped,
+        json.dumps(escaped)[1:-1],
+    )
     return tuple(
         dict.fromkeys(
             (*plain, json.dumps(value, ensure_ascii=False)[1:-1], escape(value), *encoded)

@@ -70,8 +70,8 @@ _SENTENCES: Final = (
     # "the password is wrong" is no secret: one has a digit or a sign.
     rf"(?i:(\b(?:{_WORDS})[ \t]{{1,3}}(?:is|was|ist|lautet|est|es)[ \t]{{0,3}}:?[ \t]{{1,3}})"
     r"(?=\S{0,99}[\d!@#$%^&*])[^\s\[]\S*)",
-    r"(?i:(\buser(?:name)?[ \t]{1,8}\S{1,64}[ \t]{1,8}password[ \t]{1,8})(?=\S{0,99}"
-    r"[\d!@#$%^&*])[^\s\[]\S*)",
+    r"(?i:(\buser(?:name)?[ \t]{1,8}\S{1,64}[ \t]{1,8}password[ \t]{1,8})(?!\d{1,2}[ \t])"
+    r"(?=\S{0,99}[\d!@#$%^&*])[^\s\[]\S*)",
 )
 _SETTINGS: Final = (
     r"(?i:(\b(?:env|setx?|setenv|export)[ \t]{1,8}(?:-\w{1,8}[ \t]{1,8}){0,2}(?="

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.core.telemetry.redaction_forms import BLOCKS, FORMS
+from pulsus.core.telemetry.redaction_words import WORDS
 
 MARK: Final = "[redacted]"
 """The same as in redaction.py, which imports this module late."""
@@ -43,7 +44,11 @@ _IN_NAMES = (
 """Every name that `_NAME` matches in an ASCII text has one of these, in lower case."""
 _IN_OTHER_NAMES = ("lösenord", "hasło", "пароль", "密码", "密碼", "パスワード", "비밀번호")
 """The same of names with other letters."""
-SECRET_KEY = re.compile(rf"(?:{_NAME}|authorization|credentials?|(?:^|set[_-])cookie)\Z", re.I)
+SECRET_KEY = re.compile(
+    rf"(?:{_NAME}|authorization|credentials?|(?:^|set[_-])cookie|passwords|passphrases|api_?keys"
+    r"|(?<![a-z])creds?|secretstring|secretbinary|(?:wpa|ike|ipsec)[_-]?psk|pswd)\Z",
+    re.I,
+)
 
 
 def _join_shapes() -> str:
@@ -256,6 +261,7 @@ RULES: tuple[Callable[[str], str], ...] = (
     _build_replacement(_DOCKER_AUTH, rf"\1{MARK}"),
     _build_replacement(_SAID, rf"\1{MARK}"),
     _build_replacement(_QUERY, rf"\1{MARK}"),
+    *WORDS,
 )
 
 
