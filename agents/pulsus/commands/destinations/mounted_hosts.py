@@ -5,16 +5,18 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from typing import Final
 
 from pulsus.commands.command_verdict import Destination
+from pulsus.commands.shell.parent_folders import climbs, read_from_root
 from pulsus.commands.shell.words import Word
 
-_PATH: Final = re.compile(r"(?:^|[=:@,\s'\"])(/[^=:@,\s'\"]*)")
-_LIKELY: Final = re.compile(r"net/|afs/|\.\.")
+_PATH: Final = re.compile(r"(?:^|[=:@,\s'\"])([^=:@,\s'\"]+)")
+_LIKELY: Final = re.compile(r"net/|afs/|\.\.|^[^/]*/*(?:proc/.*)?[^/]*[*?\[]")
 _NEAR: Final = re.compile(r"/+(?:net|afs)(?:/|$)|/+$")
 _ROOT: Final = re.compile(r"^/+proc/[^/]+/(?:task/[^/]+/)?root/+")
-_MOUNTED: Final = re.compile(r"/+(?:net|afs)/+(?P<host>[^/]+)")
+_MOUNTED: Final = re.compile(r"/+(?P<top>[^/]+)/+(?P<host>[^/]+)")
 
 
 def mounted_hosts(words: Sequence[Word], folders: Sequence[str] = ()) -> Iterator[Destination]:
@@ -27,9 +29,26 @@ def mounted_hosts(words: Sequence[Word], folders: Sequence[str] = ()) -> Iterato
             continue
         inside = [posixpath.join(at, word.text)] if near and word.text[:1] != "-" else []
         for path in (*_PATH.findall(word.text), *inside):
-            bare = _ROOT.sub("/", path)
-            found = _MOUNTED.match(posixpath.normpath(bare)) or _MOUNTED.match(bare)
+            readings = map(_MOUNTED.match, _readings(path))
+            found = next((one for one in readings if _is_net(one, wild=word.wild)), None)
             if found:
                 wild = word.wild and any(sign in found["host"] for sign in "*?[")
                 host = "" if wild else found["host"]
                 yield Destination(host, None, program, dynamic=wild, sends=())
+
+
+def _readings(path: str) -> Iterator[str]:
+    """Yield where a path may lead: a home may lie anywhere, and so may the folder of `..`."""
+    if path[:1] == "~":
+        yield posixpath.normpath("/_" + path[len(path.split("/", 1)[0]) :])
+    elif path[:1] != "/" and not climbs(path):
+        return
+    bare = _ROOT.sub("/", path)
+    yield from (read_from_root(bare), bare)
+
+
+def _is_net(found: re.Match[str] | None, *, wild: bool) -> bool:
+    if found is None:
+        return False
+    names = ("net", "afs")
+    return found["top"] in names or (wild and any(fnmatchcase(n, found["top"]) for n in names))

@@ -439,3 +439,44 @@ def test_a_file_of_this_machine_is_not_taken_for_a_place(command):
 @pytest.mark.parametrize("command", ["npm diff --diff=a@1", "npm org ls a", "git remote show a"])
 def test_words_that_reach_an_index_or_a_remote_are_not_said_to_stay_here(command):
     assert [place.host[:1] for place in classify(command).destinations] == ["@"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/n[e]t/evil.example/f",
+        "/ne?/evil.example",
+        "/*/evil.example",
+        "/usr/../n?t/evil.example",
+        "/proc/self/root/n?t/evil.example",
+        "../../../net/evil.example",
+        "~/../../net/evil.example",
+        "~root/../net/evil.example",
+    ],
+)
+def test_a_path_to_an_automounter_does_not_hide_its_host(path):
+    found = classify(f"ls {path}").destinations
+    assert [one.host for one in found] == ["evil.example"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["ip -r route", "ipvsadm -L", "tshark -r x -N nN"],
+)
+def test_an_option_that_looks_names_up_does_not_go_unnoticed(command):
+    assert classify(command).destinations
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pvesh get /nodes/pve/scan/nfs --server evil.example",
+        "pvesh get /nodes/pve/apt/changelog --name bash",
+        "rabbitmq-diagnostics resolve_hostname evil.example",
+        "rabbitmq-diagnostics check_port_connectivity --address evil.example",
+        "nmcli networking connectivity check",
+        "varnishadm -n /tmp/evil ping",
+    ],
+)
+def test_a_call_that_asks_an_undeclared_host_is_not_a_read(command):
+    assert not classify(command).allow
