@@ -12,6 +12,7 @@ from pulsus.agent.control.build_call_question import ControlPorts
 from pulsus.agent.control.call_question import CallQuestion
 from pulsus.agent.control.call_verdict import AgentControl
 from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
+from pulsus.agent.control.protection.files.startup_files import StartupFiles
 from pulsus.agent.control.protection.own_address import OwnAddress
 from pulsus.agent.control.protection.processes.own_process import OwnProcess
 from pulsus.agent.control.protection.self_protection import SelfProtection
@@ -81,6 +82,7 @@ def control(
     serve=(),
     places: ProtectedPlaces | None = None,
     own: OwnProcess | None = None,
+    startup: StartupFiles | None = None,
 ) -> AgentControl:
     """Return rules for a project in /srv/app. The host and `said` are words of the user."""
     places = places or ProtectedPlaces(
@@ -101,7 +103,7 @@ def control(
     return AgentControl(
         level,
         gate,
-        SelfProtection(places, own, address, gate.context.tables),
+        SelfProtection(places, own, address, gate.context.tables, startup),
         words,
         SessionGrants(clock or Clock(), minutes=60),
         approval_seconds=600,

@@ -18,6 +18,7 @@ import pytest
 import pulsus
 from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.processes.own_process import OwnProcess
+from pulsus.bootstrap.agent_protection import _startup_files
 from tests.call_verdicts import control, edit, read_command, restart, write_command
 
 pytestmark = pytest.mark.bench
@@ -37,6 +38,14 @@ COMMANDS = {
     "write by command": (write_command, "systemctl restart nginx --lines={}"),
     "write to an unknown name": (write_command, "systemctl restart ngimx{}"),
 }
+NAMES = 100
+"""Names in the folder that recursive commands are given."""
+WALKS = {
+    "end of a process": "kill 4194{}",
+    "removal of 100 names": "rm -r {tree} /srv/d{}",
+    "copy of 100 names": "cp -r {tree} /srv/d{}",
+    "extraction over 100 names": "tar -xf /srv/b{}.tar -C {tree}",
+}
 WRITES = {
     "write by tool": restart(),
     "edit of 1,000 lines": edit("/etc/nginx/nginx.conf", "server {}\n" * 1000),
@@ -53,11 +62,23 @@ def rules_of(project):
         home=Path.home(),
     )
     rules = control(
-        said=SAID, serve=(8765,), places=places, own=OwnProcess([package], ports=[8765])
+        said=SAID,
+        serve=(8765,),
+        places=places,
+        own=OwnProcess([package], ports=[8765]),
+        startup=_startup_files(project, Path.home()),
     )
     for number in range(40_000):
         rules.words.add_seen({"name": f"container-{number}", "state": "running"})
     return rules
+
+
+def small_tree(folder):
+    """Return a folder with `NAMES` files in ten folders."""
+    for number in range(NAMES):
+        (folder / f"d{number % 10}").mkdir(parents=True, exist_ok=True)
+        (folder / f"d{number % 10}" / f"f{number}").touch()
+    return folder
 
 
 def decide(rules, call):
@@ -101,6 +122,13 @@ def test_cost_of_control_per_call(record_property, tmp_path, capsys):
             for _ in range(RUNS)
         ]
         report[name] = {"without parse": quietest(parsed), "with parse": quietest(fresh)}
+    tree = small_tree(tmp_path / "tree")
+    for name, command in WALKS.items():
+        text = command.replace("{tree}", str(tree))
+        known = write_command(text.format(100))
+        decide(rules, known)
+        runs = [timed(rules, [replace(known) for _ in range(CALLS)]) for _ in range(RUNS)]
+        report[name] = {"without parse": quietest(runs)}
     for name, call in WRITES.items():
         runs = [timed(rules, [replace(call) for _ in range(CALLS)]) for _ in range(RUNS)]
         report[name] = {"without parse": quietest(runs)}

@@ -9,7 +9,7 @@ import os
 import posixpath
 import pwd
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import starmap
 from pathlib import Path
 from typing import Final, Literal
@@ -95,9 +95,17 @@ class ProtectedPlaces:
         patterns. With `filled` something else fills in its `*`, also with several names.
         Raises TooManyNames for a pattern that too many names fit.
         """
+        wild = wild and any(map(_WILD.search, (path, *folders)))
+        spelled = dict.fromkeys(self.spellings(path, folders, wild=wild, filled=filled))
+        return self.relate(spelled, wild=wild, filled=filled)
+
+    def relate(
+        self, spelled: Iterable[tuple[str, ...]], *, wild: bool, filled: bool
+    ) -> Relation | None:
+        """Return how a path lies to the places. `spelled` is what `spellings` yields for it."""
         found: Relation | None = None
         places = self._places
-        for parts in dict.fromkeys(self.spellings(path, folders, wild=wild, filled=filled)):
+        for parts in spelled:
             if _is_open_file(parts):
                 return "inside"
             if not (wild or filled):

@@ -102,11 +102,13 @@ class StartupFiles:
     ) -> Relation | None:
         """Return how a written path lies to what the next process runs or reads."""
         above = False
-        for parts in self._start.spellings(path, folders, wild=wild, filled=filled):
+        wild = wild and any(map(_WILD.search, (path, *folders)))
+        spelled = dict.fromkeys(self._start.spellings(path, folders, wild=wild, filled=filled))
+        for parts in spelled:
             if self._is_live(parts) or self._is_program(parts):
                 return "inside"
             above = above or parts in self._around
-        found = self._start.find(path, folders, wild=wild, filled=filled)
+        found = self._start.relate(spelled, wild=wild, filled=filled)
         return found or ("above" if above else None)
 
     def is_scheduled(self, path: str, folders: Sequence[str] = ()) -> bool:
