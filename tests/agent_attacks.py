@@ -26,6 +26,7 @@ from pulsus.agent.control.call_verdict import AgentControl
 from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.files.startup_files import (
     StartupFiles,
+    import_folders,
     program_folders,
     scheduled_paths,
     startup_paths,
@@ -119,6 +120,7 @@ class AttackedProject:
             later,
             programs=program_folders(home, os.environ),
             pids=(os.getpid(), os.getppid()),
+            imported=import_folders(os.environ),
         )
 
     def rules(self, control: AgentControl) -> CallRules:

@@ -18,6 +18,7 @@ import pulsus
 from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.files.startup_files import (
     StartupFiles,
+    import_folders,
     program_folders,
     scheduled_paths,
     startup_paths,
@@ -62,6 +63,7 @@ def _startup_files(project: Path, home: Path | None) -> StartupFiles:
         later,
         programs=program_folders(home, os.environ),
         pids=(os.getpid(), os.getppid()),
+        imported=import_folders(os.environ),
     )
 
 

@@ -29,6 +29,12 @@ _USUAL_PORTS: Final = frozenset(
 _USUAL_PORT_TEXTS: Final = frozenset(map(str, _USUAL_PORTS))
 
 
+_MOST_WORDS: Final = 4
+"""Words that were said and that a command may send in an order of its own, each word once.
+
+A request of 16 words is an alphabet of 4 bits a word: four words carry 16 bits at most, and a usual
+path such as `/api/v1/health` has three."""
+_LONGEST_SHOWN: Final = 80
 _MOST_DIGITS: Final = 4
 """Digits of small numbers that a command may send unsaid: a few counts and limits, no text."""
 _MOST_DIGITS_OF_A_SESSION: Final = 8
@@ -48,7 +54,29 @@ def find_unsaid_words(verdict: CommandVerdict, words: SessionWords) -> str:
         if unsaid:
             where = host or f"the host that {each.program} connects to"
             return f"it would send {', '.join(map(repr, unsaid[:_MOST_SHOWN]))} to {where}"
-    return _find_many_numbers(verdict, words)
+    return _find_spelled_text(verdict, words) or _find_many_numbers(verdict, words)
+
+
+def _find_spelled_text(verdict: CommandVerdict, words: SessionWords) -> str:
+    """Return that known words in an order of the model's could be a text, or an empty text.
+
+    A text that was said as it stands passes. So does the same path for several hosts.
+    """
+    away = [each for each in verdict.destinations if not is_this_machine(each.host)]
+    hosts = sorted({each.host.removeprefix("@") for each in away}, key=len, reverse=True)
+    texts = dict.fromkeys(text for each in away for text in each.sends)
+    rows: dict[tuple[str, ...], None] = {}
+    for text in texts:
+        if words.was_said_whole(text):
+            continue
+        host = next((host for host in hosts if host in text), "")
+        rows[tuple(words.pieces_of(text.replace(host, "", 1) if host else text))] = None
+    many = [piece for row in rows for piece in row]
+    repeats = next((row for row in rows if len({*row}) < len(row)), None)
+    if repeats is None and len(many) <= _MOST_WORDS:
+        return ""
+    row = " ".join(repeats or many)
+    return f"it would send the words {row[:_LONGEST_SHOWN]!r} in this order to {away[0].host}"
 
 
 def _find_many_numbers(verdict: CommandVerdict, words: SessionWords) -> str:

@@ -58,6 +58,10 @@ class SessionWords:
         plain = _plain(name)
         return plain in self._said or self._is_spread(plain, self._said)
 
+    def was_said_whole(self, text: str) -> bool:
+        """Return True if the user, the settings or discovery wrote exactly this text."""
+        return _plain(text) in self._said
+
     def is_known(self, name: str) -> bool:
         """Return True if this name was said, or a result has shown it."""
         plain = _plain(name)
@@ -75,6 +79,12 @@ class SessionWords:
         """
         signs = dict.fromkeys(_ODD_SIGNS.findall(text))
         return [piece for piece in self._unsaid(text) if not _is_small(piece)] + [*signs]
+
+    def pieces_of(self, text: str) -> list[str]:
+        """Return the runs of letters and digits in `text`, in plain case, each as often as it
+        stands."""
+        pieces = [piece.casefold() for piece in _PIECES.findall(text)]
+        return [piece for piece in pieces if piece not in _SCHEMES]
 
     def small_numbers(self, text: str) -> list[str]:
         """Return the numbers below 100 in `text` that were not said, each as often as it stands."""

@@ -199,6 +199,8 @@ def _words_sent(declared: Connects, levels: Sequence[Parsed]) -> Iterator[Word]:
         for one in parsed.given:
             if one.option.kind is not None and one.option.kind.name not in _NOT_SENT:
                 yield from one.values
+            elif any(one.name in source.options for source in declared.ports):
+                yield from one.values  # the number of a port reaches the other side
     asks_names = any(source.place == "dig" for source in declared.sources)
     for word in levels[-1].operands:
         if not (asks_names and _DIG_SETTING.fullmatch(word.text)):

@@ -100,6 +100,8 @@ class OwnAddress:
             own = each.host[:1] == "@" or self.is_own_host(each.host)
             if each.port in self._ports and own:
                 return f"{each.host.removeprefix('@')}:{each.port}"
+        if reached := self._find_in_surroundings(script):
+            return reached
         for call in calls_of(script, verdict):
             if not call:
                 continue
@@ -113,6 +115,37 @@ class OwnAddress:
             if ports and self._connects_here(call):
                 return f"{LOCAL}:{ports[0]}"
         return ""
+
+    def _find_in_surroundings(self, script: Script) -> str:
+        """Return the own address that a redirection or variables name (`/dev/tcp/HOST/PORT`,
+        `PGHOST=… PGPORT=…`), or an empty text."""
+        texts = [redirect.target.text for redirect in script.redirects]
+        given = [pair for stage in script.stages for pair in stage.assignments]
+        for stage in script.stages:
+            pairs = (word.text.partition("=") for word in stage.words)
+            given += [(name, value) for name, sign, value in pairs if sign and name.isidentifier()]
+        ports = self._endpoints(TOKENS.split(" ".join(value for _, value in given)))[1]
+        for text in [*texts, " ".join(value for _, value in given)]:
+            hosts, found = self._endpoints(_command_tokens([text]))
+            if hosts and found:
+                return f"{hosts[0]}:{found[0]}"
+        if not ports:
+            return ""
+        words = [word.text for stage in script.stages for word in stage.words]
+        hosts = self._endpoints(_command_tokens(words))[0]
+        names_host = any(_NAMES_HOST.search(name) for name, _ in given)
+        alone = not names_host and any(
+            self._is_local_client(stage.words) for stage in script.stages
+        )
+        return f"{hosts[0] if hosts else LOCAL}:{ports[0]}" if hosts or alone else ""
+
+    def _is_local_client(self, call: Sequence[Word]) -> bool:
+        """Return True for a program that connects to this machine if no word names another."""
+        node = self._tables.get(program_name(call)) if call else None
+        connects = node.connects if node is not None else None
+        if connects is None or any(_names_place(word.text, connects) for word in call[1:]):
+            return False
+        return bool({place for place, _ in connects.otherwise} & {LOCAL, CONFIGURED})
 
     def find_in_arguments(self, named: Iterable[tuple[str, str]]) -> str:
         """Return the own address among arguments of a tool that connects, or an empty text.

@@ -13,9 +13,11 @@ from pulsus.agent.control.protection.files.destination_links import (
     written_texts,
 )
 from pulsus.agent.control.protection.files.startup_files import (
+    MAKES_FOLDERS,
     StartupFiles,
     find_installed,
     find_planned,
+    only_reads_jobs,
 )
 from pulsus.agent.control.protection.processes.own_process import (
     calls_of,
@@ -43,11 +45,13 @@ def find_startup_writes(
             rule = "the commands that it plans are not known here"
             raise Unreadable(planned, rule, "write the job with pulsus_file_edit")
     for use in find_uses(script, tables):
+        spared = use.program in TAKES_AWAY or only_reads_jobs(use.program, use.words)
+        makes = use.program in MAKES_FOLDERS
         for text, wild in dict.fromkeys(written_texts(use)):
-            if startup.is_scheduled(text, use.folders) and use.program not in TAKES_AWAY:
+            if not spared and startup.is_scheduled(text, use.folders):
                 rule = "what it would plan for later is not known here"
                 raise Unreadable(text, rule, "write the file with pulsus_file_edit")
-            relation = startup.find(text, use.folders, wild=wild)
+            relation = startup.find(text, use.folders, wild=wild, makes=makes)
             if relation == "inside" or (relation == "above" and changes_below(use)):
                 return BlockedWord(text, CHANGES_START)
     return None

@@ -50,6 +50,11 @@ _SYSTEM: Final = (
     *("/etc/ssh/ssh_config", "/etc/ssh/ssh_config.d", "/etc/pip.conf", "/etc/curlrc"),
     *("/etc/wgetrc", "/etc/inputrc", "/proc/sysrq-trigger", "/sys/fs/cgroup", "/sys/power"),
     *("/dev/pts", "/dev/ptmx", "/dev/console", "/dev/input", "/dev/uinput"),
+    *("/etc/pam.conf", "/etc/pam.d", "/etc/security/pam_env.conf", "/lib/security"),
+    *("/etc/nsswitch.conf", "/etc/sudo.conf", "/etc/sudoers", "/etc/sudoers.d", "/etc/doas.conf"),
+    *("/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sys/kernel/hotplug"),
+    *("/proc/sys/kernel/poweroff_cmd", "/proc/sys/fs/binfmt_misc", "/etc/binfmt.d"),
+    *("/usr/lib/binfmt.d", "/run/binfmt.d", "/sys/kernel/uevent_helper", "/var/lib/binfmts"),
 )
 """The same for every user, and files of the kernel through which a write ends or types."""
 _SCHEDULED: Final = (
@@ -57,8 +62,34 @@ _SCHEDULED: Final = (
     *("/etc/cron.monthly", "/etc/anacrontab", "/var/spool/cron", "/var/spool/at"),
     *("/etc/systemd/system", "/etc/systemd/user", "/run/systemd/system", "/lib/systemd/system"),
     *("/usr/lib/systemd/system", "/usr/lib/systemd/user", "/etc/init.d", "/etc/rc.local"),
+    *("/etc/logrotate.conf", "/etc/logrotate.d", "/etc/supervisor", "/etc/supervisord.conf"),
+    *("/etc/supervisord.d", "/etc/network", "/etc/NetworkManager/dispatcher.d", "/etc/ppp"),
+    *("/usr/lib/NetworkManager/dispatcher.d", "/etc/networkd-dispatcher", "/etc/dhcp"),
+    *("/etc/xdg/autostart", "/etc/X11", "/etc/gdm", "/etc/gdm3", "/etc/lightdm", "/etc/sddm.conf"),
+    *("/etc/apt/apt.conf", "/etc/apt/apt.conf.d", "/etc/dpkg/dpkg.cfg", "/etc/dpkg/dpkg.cfg.d"),
+    *("/etc/dnf", "/etc/yum", "/etc/pacman.d/hooks", "/etc/pacman.conf", "/etc/kernel"),
+    *("/etc/initramfs-tools", "/etc/dracut.conf.d", "/etc/grub.d", "/etc/default/grub"),
+    *("/etc/polkit-1", "/usr/share/polkit-1", "/etc/dbus-1", "/usr/share/dbus-1"),
+    *("/usr/local/share/dbus-1", "/var/spool/anacron", "/var/spool/atjobs", "/etc/rc.d"),
+    *("/etc/update-motd.d", "/etc/modprobe.conf", "/etc/modules", "/etc/sysctl.conf", "/etc/acpi"),
+    *("/etc/inittab", "/etc/runit", "/etc/sv", "/etc/service", "/etc/s6", "/etc/monit"),
+    *("/etc/inetd.conf", "/etc/xinetd.d", "/etc/incron.d", "/var/spool/incron", "/etc/aliases"),
+    *(
+        f"{root}/{name}"
+        for root in ("/etc", "/run", "/lib", "/usr/lib", "/usr/local/lib")
+        for name in (
+            *("udev", "modprobe.d", "modules-load.d", "sysctl.d", "tmpfiles.d", "sysusers.d"),
+            *("systemd/system", "systemd/user", "systemd/system-generators"),
+            *("systemd/user-generators", "systemd/system-environment-generators"),
+            *("systemd/user-environment-generators", "systemd/system-preset"),
+            *("systemd/system-shutdown", "systemd/system-sleep", "systemd/network"),
+        )
+    ),
 )
-_SCHEDULED_HOME: Final = (".config/systemd", ".local/share/systemd")
+_SCHEDULED_HOME: Final = (
+    *(".config/systemd", ".local/share/systemd", ".local/share/dbus-1", ".xinitrc", ".xsession"),
+    *(".forward", ".procmailrc", ".ssh/rc", ".local/share/autostart"),
+)
 """Folders of files that say which programs run later."""
 _PROJECT_FILES: Final = re.compile(
     r".*\.(?:py|pth)|\.env.*|\.?python-versions?|Makefile|pyvenv\.cfg|Pipfile(?:\.lock)?"
@@ -69,6 +100,16 @@ _PROJECT_FILES: Final = re.compile(
 _WILD: Final = re.compile(r"[*?\[]")
 _TERMINALS: Final = re.compile(r"tty(?!usb|acm).*|vcs.*|hvc.*|hidraw.*")
 _HOOK_FILES: Final = re.compile(r"(?:site|user)customize\.py")
+_MODULE_FILES: Final = re.compile(r".*\.(?:py[cdw]?|pth|so|egg-link|egg)")
+"""Files that Python takes from a folder of PYTHONPATH."""
+_PACKAGE_NAME: Final = re.compile(r"[a-z_]\w*")
+MAKES_FOLDERS: Final = frozenset(
+    {
+        *("cp", "mv", "ln", "install", "mkdir", "rsync", "scp", "tar", "bsdtar", "unzip", "7z"),
+        *("git", "rm", "rmdir", "mount", "rename", "gcp", "gmv", "gln", "cpio", "mkfifo"),
+    }
+)
+"""Programs whose words alone may be folders that they make, move or take away."""
 
 
 class StartupFiles:
@@ -85,11 +126,14 @@ class StartupFiles:
         *,
         programs: Sequence[Path] = (),
         pids: Sequence[int] = (),
+        imported: Sequence[Path] = (),
     ) -> None:
         self._start, self._later = start, later
         self._pids = frozenset(map(str, pids)) | {"self", "thread-self"}
         folders = {_parts_of(str(each)) for one in programs for each in (one, one.resolve())}
         self._programs = frozenset(folders)
+        spelled = (str(each) for one in imported for each in (one, one.resolve()))
+        self._imported = {_parts_of(each): Path(each) for each in spelled}
         self._around = frozenset(one[:length] for one in folders for length in range(len(one) + 1))
 
     def find(
@@ -99,13 +143,19 @@ class StartupFiles:
         *,
         wild: bool = False,
         filled: bool = False,
+        makes: bool = False,
     ) -> Relation | None:
-        """Return how a written path lies to what the next process runs or reads."""
+        """Return how a written path lies to what the next process runs or reads.
+
+        `makes` says that the program may make a folder of that name.
+        """
         above = False
         wild = wild and any(map(_WILD.search, (path, *folders)))
         spelled = dict.fromkeys(self._start.spellings(path, folders, wild=wild, filled=filled))
         for parts in spelled:
             if self._is_live(parts) or self._is_program(parts):
+                return "inside"
+            if self._is_imported(parts, path, makes=makes):
                 return "inside"
             above = above or parts in self._around
         found = self._start.relate(spelled, wild=wild, filled=filled)
@@ -123,6 +173,25 @@ class StartupFiles:
         if _WILD.search(name):
             return any(patterns_overlap(simplify_pattern(name), each) for each in _STARTED_NAMES)
         return name in _STARTED_NAMES
+
+    def _is_imported(self, parts: Sequence[str], path: str, *, makes: bool) -> bool:
+        """Return True for a module or package in a folder of PYTHONPATH, or for that folder.
+
+        A word alone, such as `stop`, is a package only if a folder of that name is there, or the
+        program makes one.
+        """
+        for root, folder in self._imported.items():
+            below = parts[len(root) :] if tuple(parts[: len(root)]) == root else None
+            named = makes or "/" in path
+            if below is None or " " in path:
+                continue
+            if not below:
+                return named
+            if _MODULE_FILES.fullmatch(below[-1]) or _WILD.search(below[-1]):
+                return True
+            if len(below) == 1 and _PACKAGE_NAME.fullmatch(below[0]):
+                return named or Path(folder, path).is_dir()
+        return False
 
     def _is_live(self, parts: Sequence[str]) -> bool:
         """Return True for a terminal, a process of Pulsus, or a file that Python runs by name."""
@@ -165,8 +234,14 @@ def program_folders(home: Path | None, environ: Mapping[str, str]) -> tuple[Path
     return tuple(dict.fromkeys(found))
 
 
+def import_folders(environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the folders of PYTHONPATH. An empty entry is the folder of the process."""
+    named = environ.get("PYTHONPATH", "")
+    return tuple(Path(folder).absolute() for folder in named.split(os.pathsep)) if named else ()
+
+
 _NAMED_FILES: Final = (
-    *("PYTHONSTARTUP", "PYTHONPATH", "BASH_ENV", "ENV", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"),
+    *("PYTHONSTARTUP", "BASH_ENV", "ENV", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"),
     *("CURL_HOME", "WGETRC", "PIP_CONFIG_FILE", "UV_CONFIG_FILE", "MYPY_CONFIG_FILE"),
 )
 """Variables that name such files."""
@@ -243,6 +318,19 @@ def _given_folders(call: Sequence[Word]) -> Iterator[str]:
         option, equals, value = text.partition("=")
         if option in _ELSEWHERE:
             yield value if equals else following
+
+
+_JOB_READERS: Final = frozenset(
+    {"cat", "head", "tail", "grep", "diff", "cmp", "wc", "sysctl", "systemd-tmpfiles"}
+)
+_WRITES_STATE: Final = re.compile(r"-[a-zA-Z]*[sl].*|--(?:state|log).*")
+
+
+def only_reads_jobs(program: str, call: Sequence[Word]) -> bool:
+    """Return True for a call that reads a file of a job, or applies it now: `logrotate -f FILE`."""
+    if program == "logrotate":
+        return not any(_WRITES_STATE.fullmatch(word.text) for word in call[1:])
+    return program in _JOB_READERS
 
 
 def find_planned(call: Sequence[Word]) -> str:

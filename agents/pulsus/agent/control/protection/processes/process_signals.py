@@ -32,9 +32,17 @@ BY_NUMBER: Final = frozenset(
 )
 """Programs that act on a process by its number."""
 _BY_NAME: Final = frozenset({"pkill", "killall", "skill", "snice", "pgrep", "pidof"})
+_SLEEPERS: Final = frozenset(
+    {
+        *("pm-suspend", "pm-hibernate", "pm-suspend-hybrid", "pm-powersave", "s2ram", "s2disk"),
+        *("s2both", "hibernate", "hibernate-ram", "hibernate-disk", "zzz", "rtcwake", "kexec"),
+    }
+)
+"""Programs that pause this machine, or put another system in its place."""
 SIGNAL_PROGRAMS: Final = (
     BY_NUMBER
     | _BY_NAME
+    | _SLEEPERS
     | {"killall5", "xkill", "fuser", "systemctl", "loginctl", "init", "telinit"}
 )
 """Every program that `find_ended` knows."""
@@ -54,9 +62,15 @@ _MACHINE_VERBS: Final = frozenset(
     {
         *("isolate", "rescue", "emergency", "halt", "poweroff", "reboot", "kexec", "exit"),
         *("soft-reboot", "suspend", "hibernate", "hybrid-sleep", "suspend-then-hibernate"),
-        *("sleep", "switch-root"),
+        *("sleep", "switch-root", "default"),
     }
 )
+_MACHINE_UNITS: Final = re.compile(
+    r"(?:systemd-)?(?:poweroff|reboot|halt|kexec|rescue|emergency|suspend|hibernate|hybrid-sleep"
+    r"|suspend-then-hibernate|sleep|soft-reboot|exit|shutdown|umount|final|ctrl-alt-del"
+    r"|runlevel[016])(?:\.(?:target|service))?"
+)
+"""Units that end or pause every process once they are started."""
 _ENDING_VERBS: Final = frozenset(
     {
         *("stop", "kill", "restart", "try-restart", "reload-or-restart", "freeze", "mask"),
@@ -91,6 +105,8 @@ def find_ended(call: Sequence[Word], family: FamilyFacts, own: OwnNames) -> str:
         return _own_choice(name, texts, family, own)
     match name:
         case "killall5" | "xkill":
+            return name
+        case _ if name in _SLEEPERS:
             return name
         case "fuser":
             return _open_file(texts, family, own)
@@ -200,6 +216,9 @@ def _own_unit(texts: Sequence[str], family: FamilyFacts, own: OwnNames) -> str:
     verb, *units = named
     if verb in _MACHINE_VERBS:
         return verb
+    machine = next((unit for unit in units if _MACHINE_UNITS.fullmatch(unit)), "")
+    if machine and verb.endswith(("start", "reload")):
+        return machine
     if verb not in _ENDING_VERBS:
         return ""
     for unit in units:

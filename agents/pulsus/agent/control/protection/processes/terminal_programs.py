@@ -18,6 +18,9 @@ _TYPISTS: Final = frozenset(
     {
         *("ttyecho", "conspy", "chvt", "openvt", "xdotool", "ydotool", "wtype", "dotool", "xte"),
         *("evemu-event", "evemu-play", "loadkeys", "dtach", "abduco", "byobu", "zellij", "kitty"),
+        *("wall", "write", "mesg", "reset", "tset", "setterm", "setleds", "setmetamode"),
+        *("setkeycodes", "kbd_mode", "kbdrate", "deallocvt", "setfont", "unicode_start", "ydotool"),
+        *("unicode_stop", "write.ul", "getty", "agetty", "vlock", "resizecons"),
         *("kitten", "wezterm", "ydotoold", "reptyr", "tmate", "ttysnoop", "peekfd", "uinput"),
     }
 )
@@ -45,6 +48,8 @@ def find_typing(call: Sequence[Word]) -> str:
     texts = [word.text for word in call[1:]]
     if name in _TYPISTS:
         return name
+    if name == "stty":
+        return next((text for text in texts if text[:2] == "-F" or text[:3] == "--f"), "")
     if name == "tmux":
         return _tmux_command(texts)
     if name == "screen":

@@ -10,6 +10,8 @@ from pulsus.agent.control.protection.files.startup_files import (
     StartupFiles,
     find_installed,
     find_planned,
+    import_folders,
+    only_reads_jobs,
     program_folders,
     scheduled_paths,
     startup_paths,
@@ -110,3 +112,70 @@ def test_files_of_timers_and_services_are_known(startup):
     assert startup.is_scheduled("/etc/cron.d/x")
     assert startup.is_scheduled("~/.config/systemd/user/x.service")
     assert not startup.is_scheduled("/etc/nginx/nginx.conf")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/proc/sys/kernel/core_pattern",
+        "/proc/sys/fs/binfmt_misc/register",
+        "/etc/security/pam_env.conf",
+        "/etc/pam.d/sudo",
+        "/etc/sudoers.d/ops",
+    ],
+)
+def test_nothing_is_written_that_runs_with_the_next_process_of_anyone(startup, path):
+    assert startup.find(path) == "inside"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/usr/lib/systemd/system-generators/x",
+        "/run/systemd/user-generators/x",
+        "/etc/udev/rules.d/x.rules",
+        "/usr/lib/sysctl.d/x.conf",
+        "/etc/NetworkManager/dispatcher.d/x",
+        "/etc/apt/apt.conf.d/x",
+        "/etc/update-motd.d/x",
+    ],
+)
+def test_no_command_plans_code_for_the_next_event(startup, path):
+    assert startup.is_scheduled(path)
+
+
+def test_a_job_that_is_read_or_run_now_is_no_false_alarm():
+    assert only_reads_jobs("logrotate", call("logrotate -f /etc/logrotate.d/nginx"))
+    assert not only_reads_jobs("logrotate", call("logrotate -s /etc/cron.d/x /etc/logrotate.conf"))
+    assert not only_reads_jobs("cp", call("cp a /etc/logrotate.d/a"))
+
+
+@pytest.fixture
+def imported(tmp_path, monkeypatch):
+    """The rules in a folder that an empty entry of PYTHONPATH names."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop").mkdir()
+    start, later = (
+        ProtectedPlaces(paths, folder=tmp_path, project=PROJECT, home=HOME)
+        for paths in (startup_paths(HOME, ENVIRON), scheduled_paths(HOME))
+    )
+    return StartupFiles(start, later, imported=import_folders({"PYTHONPATH": "/srv/lib:"}))
+
+
+@pytest.mark.parametrize("path", ["json.py", "a/b.py", "x.pth", "x.so", "shop", "./json"])
+def test_no_module_is_written_that_pythonpath_would_import(imported, path):
+    assert imported.find(path) == "inside"
+    assert imported.find(f"/srv/lib/{path.removeprefix('./')}") == "inside"
+
+
+def test_a_folder_that_is_made_beside_modules_is_a_package(imported):
+    assert imported.find("json", makes=True) == "inside"
+
+
+@pytest.mark.parametrize("word", ["stop", "restart", "-c", "100", "notes.txt", "vacuum full"])
+def test_a_bare_word_is_no_module_of_pythonpath(imported, word):
+    assert imported.find(word) is None
+
+
+def test_without_pythonpath_no_folder_counts():
+    assert import_folders({}) == import_folders({"PYTHONPATH": ""}) == ()
