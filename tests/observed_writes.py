@@ -1,9 +1,8 @@
 """Run allowed commands on an overlay over the whole system, which shows every file they write.
 
-Each command runs as `prepared` says, through `execution/read_command.py`, without a network. Files
-that
-appear in the overlay's upper layer were made, changed or opened for writing. Folders in it with
-another time had a file made and removed.
+Each command runs as `prepared` says, through `execution/run_gated_command.py`, without a network.
+Files that appear in the overlay's upper layer were made, changed or opened for writing. Folders in
+it with another time had a file made and removed.
 """
 
 import json
@@ -125,7 +124,7 @@ def main(given_in):
     from pulsus.commands import classify
     from pulsus.commands.execution_plan import prepared
     from pulsus.errors import PulsusError
-    from pulsus.execution.read_command import run
+    from pulsus.execution.run_gated_command import run
 
     given = json.loads((Path(given_in) / "given.json").read_text(encoding="utf-8"))
     seen, folder = Path("/mnt/seen"), Path("/srv/observed")

@@ -16,7 +16,7 @@ from pulsus.commands.execution_plan import prepared
 from pulsus.commands.run_environment import PATH
 from pulsus.commands.shell.script_parser import parse_command
 from pulsus.commands.shell.words import Unreadable
-from pulsus.execution.read_command import run
+from pulsus.execution.run_gated_command import run
 from tests import namespaces
 from tests.command_examples import examples
 from tests.observed_writes import observed

@@ -13,7 +13,7 @@ import pytest
 from pulsus.bootstrap import build
 from pulsus.commands.execution_plan import Execution
 from pulsus.errors import CommandRefused, ConfigError, SensitivePath, UsageError
-from pulsus.execution.read_command import run
+from pulsus.execution.run_gated_command import run
 from tests.patience import PATIENCE_SECONDS
 from tests.project import trust
 

@@ -113,8 +113,9 @@ class CommandGate:
     ) -> Execution:
         """Prepare `command` to run as it was judged, in a controlled environment.
 
-        `environ` is passed on in part. `execution/read_command.py` runs it. Raises CommandRefused
-        if tables or policy do not allow it as a read, SensitivePath if it names a secret.
+        `environ` is passed on in part. `execution/run_gated_command.py` runs it. Raises
+        CommandRefused if tables or policy do not allow it as a read, SensitivePath if it names a
+        secret.
         """
         from pulsus.commands.execution_plan import prepared
 

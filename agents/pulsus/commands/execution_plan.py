@@ -4,7 +4,7 @@ A verdict is about words. What a shell, an environment, a terminal or another pr
 name would make of them is taken away here: argv without a shell where there is one program, its
 path from trusted folders, nothing of the caller's environment but language, zone and home, nothing
 to read from, no terminal, a limit on time and on output. Caches, logs and temporary files go to a
-private folder. `execution/read_command.py` makes it and starts the process.
+private folder. `execution/run_gated_command.py` makes it and starts the process.
 """
 
 from __future__ import annotations

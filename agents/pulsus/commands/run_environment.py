@@ -8,7 +8,7 @@ A read may keep a cache, a history or a log. Those go to a folder that is made f
 removed after it. HOME stays, because it holds contexts, profiles and keys that a read needs.
 
 The time limit and the rest of a run are planned in `execution_plan.py`, and the process is started
-in `execution/read_command.py`.
+in `execution/run_gated_command.py`.
 """
 
 from __future__ import annotations

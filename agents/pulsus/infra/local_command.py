@@ -14,9 +14,9 @@ from typing import Final
 from pulsus.commands.execution_plan import Execution, find_program
 from pulsus.commands.run_environment import FIXED, private_paths
 from pulsus.errors import UsageError
-from pulsus.execution import read_command
+from pulsus.execution import run_gated_command
 from pulsus.execution.cancellation import Cancellation
-from pulsus.execution.read_command import CommandResult
+from pulsus.execution.run_gated_command import CommandResult
 from pulsus.fast_dataclass import dataclass
 
 _KEPT: Final = re.compile(r"HOME|LANG|LANGUAGE|TZ|LC_[A-Z]+|DOCKER_HOST|CONTAINER_HOST|KUBECONFIG")
@@ -53,7 +53,7 @@ class LocalCommands:
         plan = self.plan((program, *argv[1:]), seconds=seconds, most_bytes=most_bytes)
         plan = replace(plan, ends_children=ends_children)
         try:
-            return read_command.run(plan, _ROOT, cancellation)
+            return run_gated_command.run(plan, _ROOT, cancellation)
         except UsageError:
             return None  # it is there, but cannot be started: a broken link, another architecture
 

@@ -1,5 +1,8 @@
 """Indexed facts, and what holds of them at one moment. Pure.
 
+The facts of the knowledge base are held in memory only. They come from files (`fact_files.py`),
+this machine and plugins (`fact_sources.py`).
+
 The newest fresh fact of a key counts. The topology of live nodes is built once, and again when a
 fact has expired.
 """

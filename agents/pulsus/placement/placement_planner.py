@@ -1,8 +1,9 @@
-"""The placement planner: plan within a time limit, a greedy start and then CP-SAT.
+"""The placement planner decides on which node each virtual machine runs, within a time limit.
 
-A small cluster is searched as a whole, a larger one in growing neighbourhoods. The same cluster and
-seed give the same plan, unless the clock ends the search: it counts its own work, and has a limit
-on it that is reached before the time limit on a usual machine.
+It begins with a greedy start and goes on with CP-SAT. A small cluster is searched as a whole, a
+larger one in growing neighbourhoods. The same cluster and seed give the same plan, unless the clock
+ends the search: it counts its own work, and has a limit on it that is reached before the time limit
+on a usual machine.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The question to a model in one turn, and its proposal (tool calling chapter §32.1 to §32.3).
 
-Types only. A proposal has no effect: gates decide which of its calls run.
+Types only. A reply is parsed in `json_protocol.py`, one with native calls in `native_calls.py`. A
+proposal has no effect: gates decide which of its calls run.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The lines of a route: its decision, plan and notes (spec §11, §12, §19). Pure: golden tests.
 
-What is printed is what the decision was made from; nothing is computed here.
+What is printed is what the decision was made from; nothing is computed here. The result of a tool
+is printed by `cli/results/print_result.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The score of one candidate: features, weights, anti-intents (spec §4)."""
+"""The score of one candidate: features, weights, anti-intents (spec §4).
+
+Which tool a request gets by these scores is decided in `core/compose/selection/choose_policy.py`.
+"""
 
 from __future__ import annotations
 

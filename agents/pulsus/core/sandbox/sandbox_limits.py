@@ -1,6 +1,7 @@
 """The limits of one sandbox: seconds, memory, processes, files, output (spec §8, §17).
 
-Their defaults are the settings `sandbox.*` (SandboxConfig in config/settings.py).
+Their defaults are the settings `sandbox.*` (SandboxConfig in config/settings.py). `runner.py`
+applies them to a dry run; network and mounts are in `isolation/`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from pulsus.execution.cancellation import Cancellation
-from pulsus.execution.read_command import CommandResult
+from pulsus.execution.run_gated_command import CommandResult
 from pulsus.fast_dataclass import dataclass
 from pulsus.infra.local_command import LocalCommands, failure_line, output_text
 from pulsus.placement.cluster import PlacementAction

@@ -1,7 +1,7 @@
 """Run the commands of read and control calls. Effects: starts processes.
 
 A read runs only if the command gate allows it, and exactly as it was prepared. A write runs the
-text that was approved.
+text that was approved. The process itself is started in `execution/run_gated_command.py`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pulsus.agent.tools.local.local_system import LocalSystem
 from pulsus.commands.execution_plan import SHELL, prepared
 from pulsus.core.types import JsonValue
 from pulsus.errors import UsageError
-from pulsus.execution import read_command
-from pulsus.execution.read_command import CommandResult
+from pulsus.execution import run_gated_command
+from pulsus.execution.run_gated_command import CommandResult
 from pulsus.gates.gate_answer import GateAnswer
 from pulsus.gates.tool_response import ToolErrorCode, ToolResponse
 from pulsus.infra.local_machine import LOCAL
@@ -54,7 +54,7 @@ def run_read(system: LocalSystem, command: str, context: CallContext) -> ToolRes
         most_bytes=_MOST_BYTES,
     )
     try:
-        result = read_command.run(plan, None, context.cancellation)
+        result = run_gated_command.run(plan, None, context.cancellation)
     except UsageError as error:
         return system.report.failed("EXECUTION_FAILED", error.message, command=command)
     return command_response(system, command, result)
@@ -89,7 +89,7 @@ def run_approved(system: LocalSystem, command: str, context: CallContext) -> Too
     env = {**kept, "PATH": plan.env["PATH"], **_QUIET}
     plan = replace(plan, env=env, private={}, ends_children=False)
     try:
-        result = read_command.run(plan, None, context.cancellation)
+        result = run_gated_command.run(plan, None, context.cancellation)
     except UsageError as error:
         return system.report.failed("EXECUTION_FAILED", error.message, command=command)
     return command_response(system, command, result)

@@ -1,4 +1,7 @@
-"""The CHANGELOG of a domain (spec §10): newest first, in the way of Keep a Changelog. Pure."""
+"""The CHANGELOG of a domain (spec §10): newest first, in the way of Keep a Changelog. Pure.
+
+`change_set.py` adds the entry to the file, and `file_transaction.py` writes it.
+"""
 
 from __future__ import annotations
 

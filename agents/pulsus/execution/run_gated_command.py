@@ -1,4 +1,5 @@
-"""Run a command that the command gate allowed, as it was prepared (`commands/execution_plan.py`).
+"""Run a shell command that the command gate allowed or a person approved, as it was prepared
+(`commands/execution_plan.py`).
 
 Effects: makes a private temporary folder, starts one process in a session of its own, ends it with
 all of its process group, and removes the folder.
