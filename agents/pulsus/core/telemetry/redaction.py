@@ -22,6 +22,9 @@ MARK = "[redacted]"
 MIN_KNOWN_CHARS = 8
 """Shorter environment values are too likely to be ordinary words."""
 
+MIN_KEY_LINE = 20
+"""A shorter line of a known value may be an ordinary one."""
+
 _PASSES = 6
 
 _MAY_BE_SECRET = re.compile(r"(?i:(?:^|[_-])(?:pwd|pass|pin))\Z|[a-z](?:Pwd|Pass|Pin)\Z")
@@ -41,6 +44,7 @@ class Redactor:
 
     def __init__(self, known: tuple[str, ...] = ()) -> None:
         spellings = {s for value in known for s in _list_spellings(value)}
+        spellings |= {s for value in known for s in _list_lines(value)}
         usable = sorted((s for s in spellings if s not in MARK), key=lambda s: (-len(s), s))
         self._known = re.compile("|".join(map(re.escape, usable))) if usable else None
 
@@ -134,6 +138,16 @@ def _is_secret_row(value: Mapping[str, JsonValue]) -> bool:
     """Return True for a row of a list of variables: `{"name": "TOKEN", "value": …}`."""
     names = (value.get(name) for name in _NAMES)
     return any(isinstance(name, str) and is_secret_name(name) for name in names)
+
+
+def _list_lines(value: str) -> tuple[str, ...]:
+    """Return each line of a known key, forwards and backwards: `tac`, `rev` and `tail` show them.
+
+    Its first and last line are the same for every key, so they are none of them.
+    """
+    lines = [line.strip() for line in value.strip().splitlines()]
+    keys = [s for s in lines if len(s) >= MIN_KEY_LINE and not s.startswith("--")]
+    return tuple(s for key in keys for s in (key, key[::-1])) if len(lines) > 1 else ()
 
 
 def _list_spellings(value: str) -> tuple[str, ...]:

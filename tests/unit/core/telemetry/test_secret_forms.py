@@ -624,6 +624,15 @@ def test_a_known_secret_does_not_come_through_in_another_spelling(spelt):
     assert spelt[4:-6] not in found
 
 
+@pytest.mark.parametrize("turn", [lambda key: key, lambda key: key[::-1]], ids=["tac", "rev"])
+def test_lines_of_a_known_key_do_not_come_through_in_another_order(turn):
+    lines = [shape("MIIE", S, "aB3" * n) for n in (9, 10, 11)]
+    marks = [shape("-----BEGIN ", "PRIVATE KEY-----"), shape("-----END ", "PRIVATE KEY-----")]
+    known = "\n".join([marks[0], *lines, marks[1]])
+    found = Redactor((known,)).redact("\n".join(turn(line) for line in reversed(lines)))
+    assert found == "\n".join(["[redacted]"] * 3)
+
+
 @pytest.mark.parametrize("key", ["pwd", "pass", "pin", "userPwd", "Passwort", "db_pass"])
 def test_json_under_a_short_name_of_a_secret_does_not_come_through(key):
     assert redact_value({key: S}) == {key: "[redacted]"}
