@@ -73,6 +73,7 @@ _IS_FILE = re.compile(
     r"(?:file|document|export|archive|scrape|snapshot|exposition|dump)\b"
 )
 """The beginning of a description that says: a file."""
+_SAYS_PEM = re.compile(r"(?:(?<=in )PEM|^The PEM)\b")
 _SAYS_UNIT = re.compile(r"(?i)\b(?:in|of|number of) (\w+)")
 
 
@@ -122,6 +123,8 @@ def _text_role(whole: str, last: str, said: str) -> str:
     role = next((role for role, names in _ROLES if whole in names or last in names), "text")
     if role == "text" and _IS_FILE.match(said):
         return "path"
+    if role in ("text", "id") and _SAYS_PEM.search(said):
+        return "path"  # a key or a certificate in a file, no identifier
     if last in _FILE_OR_MOMENT and role in ("path", "moment"):
         if _SAYS_MOMENT.search(said):
             return "moment"

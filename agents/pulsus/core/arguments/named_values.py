@@ -11,6 +11,7 @@ from typing import Final
 
 from pulsus.core.arguments.filler import FilledValue
 from pulsus.core.arguments.inputs import Input
+from pulsus.core.text.access_wishes import find_private
 from pulsus.core.text.tokens import STOP_WORDS
 from pulsus.core.text.verb_tables import VERBS
 
@@ -44,6 +45,8 @@ _MODE = re.compile(
     r"|\s+(?:of|on|for)(?:\s+[^\s,;]+){1,4}?\s+(?:to|as))?)\s+"
     r"([0-7]{3,4}(?![\w/])|(?=[ugoa]*[=+-])(?:[ugoa]*[=+-][rwxXstugo]*,?)+)"
 )
+_PRIVATE_MODE: Final = "go-rwx"
+"""What others could do is taken away, and what the owner can do stays."""
 _THE_GROUP = re.compile(rf"(?i)\b(?:the|to|in)\s+({_NAME})\s+groups?\b(?!\s+[\w-]+[:=])")
 _PROCESS = re.compile(
     rf"(?i)\b(?:pid|process(?:\s+id)?)\W{{0,3}}(\d+)[\s,]*(?:\(\s*|named\s+|called\s+|which\s+is\s+)"
@@ -130,6 +133,8 @@ def _access(text: str, inputs: Sequence[Input]) -> Iterator[tuple[str, str, str]
     if mode and "mode" in names:
         value = mode[1].rstrip(".,;:")
         yield "mode", value, value
+    elif "mode" in names and (private := find_private(text)):
+        yield "mode", _PRIVATE_MODE, private
     both = _OWNER_AND_GROUP.search(text)
     if both:
         yield "owner", both[1], both[0]

@@ -17,6 +17,7 @@ _PERIODS: Final = {
     "hour": "0 * * * *",
     "day": "0 0 * * *",
     "night": "0 0 * * *",
+    "morning": "0 0 * * *",
     "week": "0 0 * * 0",
     "month": "0 0 1 * *",
     "year": "0 0 1 1 *",
@@ -31,17 +32,19 @@ _ADVERBS: Final = {
     "yearly": "year",
 }
 _MOST: Final = {"minute": 59, "hour": 23}
+_CLOCK = r"\d{1,2}(?::\d{2})?\s*(?:[ap]\.?m\b)?|noon|midnight"
 _EVERY = re.compile(
-    rf"""(?ix)\b(?:
+    rf"""(?ix)\b(?:at\s+(?P<before>{_CLOCK})\s+)?(?:
     (?:every|each)\s+(?:(?P<number>\d{{1,2}})\s+(?P<unit>minute|hour)s
-        |(?P<period>minute|hour|day|night|weekday|week|month|year)\b|{_WEEKDAY}\b)
+        |(?P<period>minute|hour|day|night|morning|weekday|week|month|year)\b|{_WEEKDAY}\b)
     |(?P<adverb>hourly|daily|nightly|weekly|monthly|yearly))
-    (?:\s+at\s+(?P<clock>\d{{1,2}}(?::\d{{2}})?\s*(?:[ap]\.?m\b)?|noon|midnight))?
+    (?:\s+at\s+(?P<behind>{_CLOCK}))?
     """
 )
 _COMMAND = re.compile(
-    r"""(?ix)\b(?:runs?|running|executes?|executing|command|jobs?|script|entry|calls?|calling)\s+
-    (?:the\s+)?(?:(?:command|script)\s+)?
+    r"""(?ix)\b(?:(?:un)?schedules?|runs?|running|executes?|executing|starts?|starting|launch(?:es)?
+        |invokes?|triggers?|command|jobs?|script|entry|line|calls?|calling)\s+
+    (?:(?:for|of)\s+)?(?:the\s+)?(?:(?:command|script)\s+)?(?!/etc/cron|/var/spool/cron)
     (?:"(?P<double>[^"]{1,400})"|'(?P<single>[^']{1,400})'
     |(?P<bare>[\w./~-]*[/.][^,;]*?)(?=\s+(?:every|each|hourly|daily|nightly|weekly|monthly|yearly
         |at|on|as|in|to|then|and|from|of|for)\b|[,;]|\s*$))
@@ -63,19 +66,22 @@ def find_schedule(text: str) -> Phrase | None:
     if len(found) != 1:
         return None
     (match,) = found
-    words = match.group().strip()
+    words, period = match.group().strip(), (match["period"] or "").lower()
+    clock = match["behind"] or match["before"]
+    if match["behind"] and match["before"]:
+        return None
     if match["number"]:
         fields = _repeat(int(match["number"]), match["unit"].lower())
-        return Phrase(words, fields) if fields and not match["clock"] else None
+        return Phrase(words, fields) if fields and not clock else None
     if match["weekday"]:
         fields = f"0 0 * * {_DAYS.index(match['weekday'][:3].lower())}"
     else:
-        fields = _PERIODS[(match["period"] or _ADVERBS[match["adverb"].lower()]).lower()]
-    if not match["clock"]:
-        return Phrase(words, fields)
-    at = _read_clock(match["clock"].lower())
+        fields = _PERIODS[period or _ADVERBS[match["adverb"].lower()]]
+    if not clock:
+        return Phrase(words, fields) if period != "morning" else None
+    at = _read_clock(clock.strip().lower())
     minute, hour, *others = fields.split()
-    if at is None or hour == "*" or minute == "*":
+    if at is None or hour == "*" or minute == "*" or (period == "morning" and at[0] >= 12):
         return None
     return Phrase(words, " ".join((str(at[1]), str(at[0]), *others)))
 

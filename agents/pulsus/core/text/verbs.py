@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from pulsus.core.text import verb_tables as table
+from pulsus.core.text.access_wishes import LEADS, wishes_less_access
 from pulsus.core.text.tokens import STOP_WORDS, stem, words
 
 Known = Callable[[str], bool]
@@ -29,8 +30,10 @@ _IN_A_FILE = frozenset({"set", "change", "update", "make"})
 """Verbs for what a file holds: `app.yaml` in their clause is no answer as YAML."""
 
 _ME = frozenset({"me", "us"})
+_EACH = frozenset({"every", "each"})
+_BEHIND_RHYTHM = frozenset({"at", "on", "as", "by", "in", "for", "with", "through", "via"})
 _PLAIN = table.VERBS
-_HEADS = _PLAIN.union(table.PARTICLES, table.OBJECTS, table.INTO_VERBS)
+_HEADS = _PLAIN.union(table.PARTICLES, table.OBJECTS, table.INTO_VERBS, table.RUN_VERBS, LEADS)
 _INTO = frozenset({"in", "to", "as"})
 _ONE = frozenset({"a", "an", "one", "new"})
 _INTO_REACH = 3
@@ -60,6 +63,10 @@ def find_command(clause: str, known: Known) -> str | None:
     first, rest = said[start], said[start + 1 :]
     if first in table.OBJECTS and not _ME.isdisjoint(rest[:1]):
         rest = words(_FILE.sub(" ", clause))[start + 1 :]
+    if first in table.RUN_VERBS and _recurs(rest):
+        return "schedule"
+    if wishes_less_access(clause):
+        return "restrict"
     verb = _find_command_verb(first, rest, known)
     if verb is None:
         return _find_wished_verb(said)
@@ -134,6 +141,21 @@ def _find_particle(taken: Mapping[str, str], rest: Sequence[str]) -> str | None:
         return rest[0]
     near = enumerate(rest[:_REACH], start=1)
     return next((w for n, w in near if w in taken and (w != "on" or n == len(rest))), None)
+
+
+def _recurs(rest: Sequence[str]) -> bool:
+    """Return True for "every night" and "daily at 2", not for "the nightly backup"."""
+    for at, word in enumerate(rest):
+        behind = rest[at + 1 : at + 2]
+        if word in table.RHYTHMS and (not behind or behind[0] in _BEHIND_RHYTHM):
+            return True
+        if word in _EACH and _is_span(*behind[:1]):
+            return True
+    return False
+
+
+def _is_span(word: str = "") -> bool:
+    return word.isdecimal() or word.removesuffix("s") in table.SPANS
 
 
 def _find_thing_made(rest: Sequence[str]) -> str | None:

@@ -78,3 +78,22 @@ def test_inputs_beyond_the_limit_cost_no_time():
 )
 def test_name_and_description_give_an_input_its_role(name, spec, role):
     assert only(spec, name).role == role
+
+
+@pytest.mark.parametrize(
+    ("description", "role"),
+    [
+        ("The private key of the certificate, in PEM without a password.", "path"),
+        ("The PEM certificate of the authority.", "path"),
+        ("The key of a row.", "id"),
+        ("The name of the setting.", "id"),
+    ],
+)
+def test_a_key_in_a_pem_file_takes_no_host_name(description, role):
+    assert only({"type": "string", "description": description}, "key").role == role
+
+
+def test_a_command_is_no_flag_of_several_words():
+    flags = {"delete_empty": {"type": "boolean"}}
+    tool = from_schema({"name": "tidy", "parameters": {"properties": flags}})
+    assert fill("delete the entry of x.sh", tool).filled == ()

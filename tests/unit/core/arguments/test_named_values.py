@@ -98,3 +98,32 @@ def test_the_key_of_the_authority_is_not_the_key_of_the_certificate():
 )
 def test_the_name_beside_a_process_id_is_not_lost(text):
     assert read(text, PROCESS)["name"] == "java"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "make key.pem readable only by me",
+        "make key.pem readable for its owner only",
+        "make key.pem private",
+        "restrict key.pem to the owner",
+        "let only the owner read key.pem",
+        "nobody but me should read key.pem",
+    ],
+)
+def test_a_private_file_loses_what_others_could_do(text):
+    found = {one.name: one.value for one in propose_named_values(text, ACCESS)}
+    assert found.get("mode") == "go-rwx"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "make key.pem readable by me",
+        "make key.pem readable",
+        "let only the group ops read key.pem",
+        "set owner ada on private.pem",
+    ],
+)
+def test_others_lose_no_access_if_the_request_does_not_say_so(text):
+    assert "mode" not in {one.name for one in propose_named_values(text, ACCESS)}

@@ -21,6 +21,8 @@ from pulsus.core.types import ArgSpec
         ("every weekday at noon", "0 12 * * 1-5"),
         ("monthly", "0 0 1 * *"),
         ("every 60 minutes", "0 * * * *"),
+        ("at 2 every night", "0 2 * * *"),
+        ("at 6:30 each morning", "30 6 * * *"),
     ],
 )
 def test_words_for_a_time_become_the_fields_of_cron(text, fields):
@@ -39,6 +41,9 @@ def test_words_for_a_time_become_the_fields_of_cron(text, fields):
         "every day at 13 pm",
         "every hour at 3:30",
         "every day and every week",
+        "every morning",
+        "every morning at 3 pm",
+        "at 2 every night at 3",
         "once",
     ],
 )
@@ -52,6 +57,12 @@ def test_a_time_that_cron_cannot_say_is_not_guessed(text):
         ("that runs /usr/local/bin/cleanup every night", "/usr/local/bin/cleanup"),
         ('run "tar -czf /a.tgz /b" weekly', "tar -czf /a.tgz /b"),
         ("executes ./job.sh --all at noon", "./job.sh --all"),
+        ("start /opt/x.sh daily", "/opt/x.sh"),
+        ("schedule /opt/r.py for every monday", "/opt/r.py"),
+        ("remove the cron job for /opt/x.sh", "/opt/x.sh"),
+        ("delete the crontab line of ./x.sh", "./x.sh"),
+        ("unschedule /opt/x.sh", "/opt/x.sh"),
+        ("remove the cron job of /etc/cron.d/x", None),
         ("runs every night", None),
         ("runs well", None),
     ],

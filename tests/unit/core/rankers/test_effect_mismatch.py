@@ -24,6 +24,13 @@ from tests.ranking import CATALOGUE, tool
         ("turn the folder into a tarball", ("turn into tarball",)),
         ("can you stuff the old logs into a new archive?", ("stuff into archive",)),
         ("make ops the owner of app.yaml", ("make",)),
+        ("run /opt/x.sh every night at 2", ("schedule",)),
+        ("start /opt/x.sh daily at 02:00", ("schedule",)),
+        ("execute ./clean.sh every 15 minutes", ("schedule",)),
+        ("call /opt/x.sh each sunday", ("schedule",)),
+        ("only the owner may read key.pem", ("restrict",)),
+        ("let only root read key.pem", ("restrict",)),
+        ("nobody else should read notes.txt", ("restrict",)),
     ],
 )
 def test_a_command_for_a_change_is_seen(request_text, expected):
@@ -44,6 +51,10 @@ def test_a_command_for_a_change_is_seen(request_text, expected):
         "format as a markdown table",
         "write a summary of the log",
         "is the firewall block list long",
+        "run the nightly report",
+        "which jobs run every night",
+        "only root can read /etc/shadow",
+        "only the last ten lines",
         "",
     ],
 )

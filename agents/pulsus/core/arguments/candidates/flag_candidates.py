@@ -38,6 +38,8 @@ def find_flag(one: Input, found: RequestSpans) -> Iterator[Candidate]:
         at = [n for n, word in enumerate(low) if any(_misspells(word, name) for name in full)]
     if not at or "mind" in low[max(0, at[0] - 6) : at[0]]:
         return
+    if at == [0] and len(wanted) > 1:
+        return  # the command of the request: "delete the entry" says nothing of `delete_empty`
     negated = not NEGATIONS.isdisjoint(low[max(0, at[0] - 5) : at[-1]])
     share = min(1.0, len({stems[place] for place in at}) / len(wanted))
     words = [found.words[place] for place in at]
