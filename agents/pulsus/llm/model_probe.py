@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pulsus.core.compose.model_protocol import Message, Proposer
 from pulsus.core.python_source import python_parser
 from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.text.plurals import counted
 from pulsus.errors import ModelAnswerInvalid, ModelError, PulsusError
 from pulsus.fast_dataclass import dataclass
 
@@ -120,7 +121,7 @@ def _probe_streaming(model: Proposer, clock: Callable[[], float]) -> ProbeFindin
         return ProbeFinding("streams", False, "the answer came in one piece", hint, required=False)
     took = times[-1] - times[0]
     speed = (answer.usage.completion_tokens - 1) / took if took > 0 else None
-    said = f"{len(pieces)} pieces" + (f", {speed:.1f} tokens a second" if speed else "")
+    said = counted(len(pieces), "piece") + (f", {speed:.1f} tokens a second" if speed else "")
     return ProbeFinding("streams", True, said, tokens_per_second=speed)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from pulsus.core.telemetry.sanitize import escape_controls, is_plain
+from pulsus.core.text.plurals import counted
 from pulsus.core.text.value_units import plain_number, short_heading, with_unit
 from pulsus.core.types import JsonValue
 
@@ -77,7 +78,8 @@ def _table(name: str, rows: Sequence[Mapping[str, JsonValue]]) -> Iterator[str]:
     for row in rows[:_MOST_ROWS]:
         yield f"- {' | '.join(_cell(key, row.get(key)) for key in names)}"
     if len(rows) > _MOST_ROWS:
-        yield f"… {len(rows) - _MOST_ROWS} more rows are not shown"
+        rest = len(rows) - _MOST_ROWS
+        yield f"… {counted(rest, 'more row')} {'is' if rest == 1 else 'are'} not shown"
 
 
 def _is_same(name: str, rows: Sequence[Mapping[str, JsonValue]]) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, Literal
 
+from pulsus.core.text.plurals import counted
 from pulsus.errors import ApprovalNeeded, Denied
 from pulsus.fast_dataclass import dataclass
 
@@ -57,7 +58,7 @@ class CallApprovals:
             waiting = sum(each.status == "pending" for each in self._records.values())
             if waiting >= self._most:
                 raise Denied(
-                    f"{waiting} requests for approval are waiting, and more are not taken",
+                    f"no more than {counted(waiting, 'request')} for approval can wait at a time",
                     hint="approve or deny some of them first",
                 )
             now = self._clock()

@@ -18,6 +18,7 @@ from pulsus.agent.knowledge.extractors.fact_extractor import (
 from pulsus.agent.knowledge.fact_keys import predict_fact_keys
 from pulsus.agent.knowledge.session_fact import Fact, one_line, subjects_of
 from pulsus.agent.tool_protocol import ProposedCall
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 from pulsus.gates.tool_response import ToolResponse
 
@@ -64,11 +65,15 @@ def empty_result_summary(data: JsonValue) -> str:
     if not data and data != []:
         return "empty response"
     if isinstance(data, list):
-        return f"array with {len(data)} items"
+        return f"array with {counted(len(data), 'item')}"
     if not isinstance(data, Mapping):
         return one_line(str(data))[:_QUOTED] or "empty response"
-    lists = (f"{key}: {len(each)} items" for key, each in data.items() if isinstance(each, list))
+    lists = (
+        f"{key}: {counted(len(each), 'item')}"
+        for key, each in data.items()
+        if isinstance(each, list)
+    )
     about = (named(name, text_of(data, name)) for name in _QUOTED_MEMBERS)
     error = named("error", text_of(data, "error"))
     resource = named("resource", text_of(data, "resource_id", "target_resource_id"))
-    return joined(*lists, error, resource, *about) or f"object with {len(data)} members"
+    return joined(*lists, error, resource, *about) or f"object with {counted(len(data), 'member')}"

@@ -57,7 +57,7 @@ def appended_lines(path: str, content: str, why: str) -> list[str]:
     head = [
         f"--- {shown_path} (its text is not shown: {visible_command(why)})",
         f"+++ {shown_path}",
-        f"@@ at its end: +{len(added)} lines @@",
+        f"@@ at its end: +{counted(len(added), 'line')} @@",
     ]
     return _whole(shown_path, head + added)
 

@@ -18,6 +18,7 @@ from typing import Final, Literal, get_args
 
 from pulsus.core.storage.state_db import state_db
 from pulsus.core.telemetry.ids import Clock, RandomBytes, utc_now
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 from pulsus.errors import TooManyApprovals
 from pulsus.fast_dataclass import dataclass
@@ -88,7 +89,7 @@ class StoredRequests:
             ).fetchone()[0]
             if waiting >= MOST_WAITING:
                 raise TooManyApprovals(
-                    f"{waiting} requests for approval are waiting, and more are not taken",
+                    f"no more than {counted(waiting, 'request')} for approval can wait at a time",
                     hint="approve or deny some of them first",
                 )
             database.execute(

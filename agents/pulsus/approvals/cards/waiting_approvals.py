@@ -37,6 +37,7 @@ from pulsus.approvals.cards.card_events import (
 )
 from pulsus.approvals.cards.one_time_token import LiveTokens, RandomToken, is_token
 from pulsus.core.telemetry.ids import Clock, utc_now
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 from pulsus.errors import (
     ApprovalUnknown,
@@ -145,7 +146,7 @@ class WaitingApprovals:
             waiting = sum(card.status == "pending" for card in self._cards.values())
             if waiting >= self._most:
                 raise TooManyApprovals(
-                    f"{waiting} requests for approval are waiting, and more are not taken",
+                    f"no more than {counted(waiting, 'request')} for approval can wait at a time",
                     hint="approve or deny some of them first",
                 )
             now = self._ports.now()

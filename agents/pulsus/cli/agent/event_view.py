@@ -18,6 +18,7 @@ from pulsus.agent.answers.run_facts import NOTE_MARK, told_in_short
 from pulsus.cli import console
 from pulsus.cli.results.result_lines import ResultView, result_lines
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 
 _ARGS_CHARS: Final = 160
@@ -151,4 +152,4 @@ def _result(fields: Mapping[str, Any], width: int, rows: int) -> Iterator[str]:
     for line in lines[:_MOST_LINES]:
         yield console.dim(f"  {strip_controls(line)}".rstrip(), sys.stderr)
     if len(lines) > _MOST_LINES:
-        yield console.dim(f"  … {len(lines) - _MOST_LINES} more lines", sys.stderr)
+        yield console.dim(f"  … {counted(len(lines) - _MOST_LINES, 'more line')}", sys.stderr)

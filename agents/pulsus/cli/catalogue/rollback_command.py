@@ -14,6 +14,7 @@ import click
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
+from pulsus.core.text.plurals import counted
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -85,4 +86,4 @@ def _describe(path: Path, kept: ArchivedVersion, now: str) -> Iterator[str]:
         lines = list(difflib.unified_diff(old, new, now, kept.version, lineterm="", n=0))
         yield from lines[:_MOST_LINES]
         if len(lines) > _MOST_LINES:
-            yield f"… {len(lines) - _MOST_LINES} more lines"
+            yield f"… {counted(len(lines) - _MOST_LINES, 'more line')}"

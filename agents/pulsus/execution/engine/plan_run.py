@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from pulsus.core.compose.plans.dsl.plan_values import evaluate
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue, Plan, PlanStep, PlanValue, Verification
 from pulsus.errors import (
     Aborted,
@@ -124,7 +125,7 @@ class PlanRun:
             name = self._calls.cancellation.why
             self._error = _SIGNALS.get(name, Aborted)(
                 f"{name} ended {self._at.run_id}; {self._at.schedule.unended} of its "
-                f"{len(self._steps)} steps have not ended",
+                f"{counted(len(self._steps), 'step')} did not end",
                 hint=f"go on with it: pulsus runs resume {self._at.run_id}",
             )
             return "cancelled"

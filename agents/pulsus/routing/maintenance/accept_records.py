@@ -22,6 +22,7 @@ from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.storage.records.record_key import decision_key
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redaction import Redactor
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 from pulsus.core.validators.git_objects import GitObjects
 from pulsus.errors import PulsusError, RecordChanged, RecordUnknown
@@ -173,7 +174,7 @@ def _difference_lines(
     shown = list(lines)
     yield from shown[:MOST_LINES]
     if len(shown) > MOST_LINES:
-        yield f"... and {len(shown) - MOST_LINES} more lines"
+        yield f"... and {counted(len(shown) - MOST_LINES, 'more line')}"
 
 
 def _archived_bytes(place: CurrentRevision, record: PromotionRecord) -> bytes | None:

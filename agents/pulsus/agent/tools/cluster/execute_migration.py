@@ -12,6 +12,7 @@ from typing import Final
 from pulsus.agent.tool_protocol import CallContext, CallNeeds, CallOutcome, Suspension
 from pulsus.agent.tools.cluster.schedule_ha_proposal import ReadFacts
 from pulsus.agent.tools.local.tool_report import ToolReport
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 from pulsus.errors import PlanInvalid, PulsusError
 from pulsus.fast_dataclass import dataclass
@@ -93,7 +94,8 @@ class ExecuteMigrationTool:
     def _needs_server(self, count: int) -> ToolResponse:
         return self.report.blocked(
             "APPROVAL_REQUIRED",
-            f"the plan of {count} actions holds, and a person has to approve it at `pulsus serve`",
+            f"the plan of {counted(count, 'action')} holds, and a person has to approve it at "
+            "`pulsus serve`",
             recovery_hint="ask the agent on the page of pulsus serve",
             auto_recoverable=False,
         )
