@@ -46,7 +46,7 @@ _MODE = re.compile(
     r"([0-7]{3,4}(?![\w/])|(?=[ugoa]*[=+-])(?:[ugoa]*[=+-][rwxXstugo]*,?)+)"
 )
 _PRIVATE_MODE: Final = "go-rwx"
-"""What others could do is taken away, and what the owner can do stays."""
+"""The mode that takes all rights of others away and leaves those of the owner."""
 _THE_GROUP = re.compile(rf"(?i)\b(?:the|to|in)\s+({_NAME})\s+groups?\b(?!\s+[\w-]+[:=])")
 _PROCESS = re.compile(
     rf"(?i)\b(?:pid|process(?:\s+id)?)\W{{0,3}}(\d+)[\s,]*(?:\(\s*|named\s+|called\s+|which\s+is\s+)"

@@ -25,7 +25,7 @@ _RANDOM: Final = (
     rf"{_NO_PATH}(?=[^\s\"']{{0,99}}[A-Z])(?=[^\s\"']{{0,99}}[a-z])(?=[^\s\"']{{0,99}}\d)"
     r"[\w+/=.~!@#$%^&*-]{12,}"
 )
-"""A word that nobody writes in a sentence."""
+"""A word that does not occur in sentences."""
 _ANY: Final = rf"{_NO_PATH}[^\s\"'<>;,]+"
 _GAP: Final = r"[ \t]{1,20}"
 _SIGN: Final = r"\\*[\"']?[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}\\*[\"']?"
@@ -56,7 +56,7 @@ _NAMES: Final = (
 _BLANKS: Final = (
     rf"(?im:(^[ \t]{{0,40}}(?:env|arg|set|setenv|setx|export|default){_GAP}[\w.-]{{0,60}}?{_NAME}"
     rf"{_GAP}){_LIKELY}(?=[ \t]*\r?$))",
-    # A line of a name and its value; a type of a database column is none.
+    # A line of a name and its value; a type of a database column is no value.
     r"(?im:(^[ \t]{0,40}[\w.-]{0,60}?(?:password|passwd|passphrase|passwort|pwd|api_?key)"
     rf"(?:{_GAP}REG_\w{{1,12}})?{_GAP})(?!n?(?:var)?char|string|text|sha\d|md5|pam_|file)"
     rf"{_LIKELY}(?=[ \t]*\r?$))",

@@ -11,7 +11,7 @@ LEADS: Final = frozenset({"only", "nobody", "no", "noone"})
 # No "can": "only root can read it" describes.
 _ABLE = r"(?:(?:may|must|shall|should(?:\s+be\s+able\s+to)?|is\s+allowed\s+to)\s+)"
 _OWNER = r"(?:me|myself|i|(?:(?:the|its|his|her|their)\s+)?owner)"
-_NOBODY = rf"(?:nobody|no[ -]?one)(?:\s+(?:else|(?:but|except)\s+{_OWNER}))?"
+_NOBODY = rf"no(?:body|[ -]?one)(?:\s+(?:else|(?:but|except)\s+{_OWNER}))?"
 _POLITE = r"^\W*(?:(?:please|pls|i\s+want|ensure|make\s+sure)\s+(?:that\s+)?)?"
 _WISH = re.compile(
     rf"(?i){_POLITE}(?:(?:only\s+\S+(?:\s+\S+)?|{_NOBODY})\s+{_ABLE}"
