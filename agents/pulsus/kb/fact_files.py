@@ -1,4 +1,7 @@
-"""Read facts files, JSON or YAML, with the line of a fault. Effect: reads files."""
+"""Read facts files, JSON or YAML, with the line of a fault. Effect: reads files.
+
+People write these files; Pulsus never does. `fact_base.py` holds the facts in memory.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Clarification: the one targeted question of spec §3, and what its answer decides. Reads no input.
+"""Clarification: when a request is in doubt, the one targeted question of spec §3, and what its
+answer decides. Reads no input.
 
 The question names the nearest tools, because a person knows what a tool does better than the folder
 in which it lies. If no tool may be meant, it asks for the area instead.

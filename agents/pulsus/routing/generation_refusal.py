@@ -1,4 +1,7 @@
-"""Decide why a request that no tool fits is not given to the generator (spec §6, §7)."""
+"""Decide why a request that no tool fits is not given to the generator (spec §6, §7).
+
+Other kinds of refusals are listed in `core/compose/plans/dsl/refusal.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""JSON answers; refusals and failures all have one body (contracts)."""
+"""JSON answers; refusals and failures all have one body (contracts).
+
+Other kinds of refusals are listed in `core/compose/plans/dsl/refusal.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Word refusals for the sake of Pulsus itself. Pure."""
+"""Word refusals for the sake of Pulsus itself. Pure.
+
+What is protected is decided in `self_protection.py`.
+"""
 
 from __future__ import annotations
 

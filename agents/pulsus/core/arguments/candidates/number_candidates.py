@@ -1,4 +1,7 @@
-"""Numbers of a request for an integer or number input, in the input's own unit. Pure."""
+"""Numbers of a request for an integer or number input, in the input's own unit. Pure.
+
+The numbers of a request are found by `core/arguments/spans/find_spans.py`.
+"""
 
 from __future__ import annotations
 

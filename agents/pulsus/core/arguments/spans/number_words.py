@@ -1,4 +1,7 @@
-"""Words of requests for numbers and units (factors: core/text/unit_factors.py). Tables only."""
+"""Words of requests for numbers and units (factors: core/text/unit_factors.py). Tables only.
+
+The numbers of a request are found by `find_spans.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Refuses names and attributes that lead around the rules (routing spec §7). Pure.
 
+The names are in `forbidden_names.yaml`.
+
 Functions that open files, import or look into the interpreter may only be named in a direct call,
 so that their arguments can be judged.
 """

@@ -1,4 +1,9 @@
-"""The error of a plan that is not well formed: its place, the value, the reason and the fix."""
+"""The error of a plan that is not well formed: its place, the value, the reason and the fix.
+
+Elsewhere: a request that is not generated in `routing/generation_refusal.py`, a shell command in
+`commands/command_verdict.py`, a call of the agent in `gates/tool_response.py`, an answer of the
+server in `web/refusals.py`. All error classes are in `errors.py`.
+"""
 
 from __future__ import annotations
 
