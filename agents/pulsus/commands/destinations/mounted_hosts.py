@@ -13,7 +13,10 @@ from pulsus.commands.shell.parent_folders import climbs, read_from_root
 from pulsus.commands.shell.words import Word
 
 _PATH: Final = re.compile(r"(?:^|[=:@,\s'\"])([^=:@,\s'\"]+)")
-_LIKELY: Final = re.compile(r"net/|afs/|\.\.|^[^/]*/*(?:proc/.*)?[^/]*[*?\[]")
+# Each part ends where the next begins, so the time does not grow with the square of a word.
+_LIKELY: Final = re.compile(
+    r"net/|afs/|\.\.|^[^/*?\[]*[*?\[]|^[^/]*/+[^/*?\[]*[*?\[]|^[^/]*/*proc/.*[*?\[]"
+)
 _NEAR: Final = re.compile(r"/+(?:net|afs)(?:/|$)|/+$")
 _ROOT: Final = re.compile(r"^/+proc/[^/]+/(?:task/[^/]+/)?root/+")
 _MOUNTED: Final = re.compile(r"/+(?P<top>[^/]+)/+(?P<host>[^/]+)")
