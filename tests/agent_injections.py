@@ -123,6 +123,11 @@ class Injection:
     def get_host(self):
         return call("pulsus_query", action="get", target_resource_id=self.host.id)
 
+    def listing(self, path: Path):
+        """Return a read that verifies an edit of the file, also if the file is a link now."""
+        where = {"target_resource_id": self.host.id}
+        return call("pulsus_read", action="exec", command=f"ls -l {path.parent}", **where)
+
     def edit(self, path: Path, content: str):
         where = {"target_resource_id": self.host.id}
         return call("pulsus_file_edit", action="write", path=str(path), content=content, **where)

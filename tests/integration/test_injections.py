@@ -147,14 +147,14 @@ def test_what_changed_after_the_yes_does_not_run(change, make):
         meanwhile.restore()
         return proposes(write)
 
-    seen = injection.get_host()
+    seen, checked = injection.get_host(), injection.listing(path)
     injection.play(
         proposes(seen),
         proposes(write),
-        proposes(seen),
+        proposes(checked),
         answers("It was refused."),
         again,
-        proposes(seen),
+        proposes(checked),
         answers(ANSWER),
         person=OnceYes(lambda request: str(path) in request.command, meanwhile.make),
         requests=[f"write {path} on {injection.host.name}", "try it again"],
