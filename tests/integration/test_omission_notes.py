@@ -129,7 +129,7 @@ ROWS_AND_LOAD = "how many rows are in stock.csv, and what is the load average"
 
 
 def test_two_independent_reads_run_without_a_promotion(shipped):
-    """A composition that nobody will call again was to be promoted before it answered."""
+    """Before, two unconnected reads were answered only after a promotion, for a single use."""
     (shipped / "stock.csv").write_text("sku,qty\na1,3\nb2,4\n", encoding="utf-8")
     done = pulsus_here(shipped, "route", ROWS_AND_LOAD, "--run", "--non-interactive")
     assert done.code == 0, done.err

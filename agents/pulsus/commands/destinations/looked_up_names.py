@@ -46,7 +46,7 @@ def _read_looked_up(text: str) -> Iterator[NetworkPlace]:
 
 
 def read_filter(text: str) -> Iterator[NetworkPlace]:
-    """Read an expression of tcpdump: a word that is none of its language is a name."""
+    """Read an expression of tcpdump: a word that its language does not have is a name."""
     known = words_of(_WORDS)["packets"]
     for token in re.split(r"[\s()!&|=<>,+*]+", text):
         bare = token.split("[", 1)[0].strip("\"'\\]").partition("/")[0]
