@@ -16,6 +16,7 @@ from pulsus.errors import ToolFailed
 from pulsus.execution.confinement.kernel_support import find_support
 from tests.confined import USERS, confined
 from tests.hostile_reads import ATTACKS, HARMLESS, TOOL
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = [
     pytest.mark.seconds,
@@ -67,15 +68,18 @@ class Outside:
         self._internet = socket.socket()
         self._internet.bind(("127.0.0.1", 0))
         self.port = self._internet.getsockname()[1]
+        self._acceptors = []
         for each in (self._local, self._internet):
             each.listen()
-            threading.Thread(target=self._accept, args=(each,), daemon=True).start()
+            acceptor = threading.Thread(target=self._accept, args=(each,), daemon=True)
+            acceptor.start()
+            self._acceptors.append(acceptor)
         self.entries = sorted(self.folder.iterdir())
 
     def _accept(self, listening):
         while True:
             try:
-                listening.accept()
+                listening.accept()[0].close()
             except OSError:
                 return
             self.reached.append(listening.family)
@@ -89,6 +93,12 @@ class Outside:
     def close(self):
         self.other.kill()
         self.other.wait()
+        # Closing alone does not wake a thread in accept(): it would go on to accept connections
+        # of a later test, on a descriptor that this test no longer owns.
+        for each in (self._local, self._internet):
+            each.shutdown(socket.SHUT_RDWR)
+        for acceptor in self._acceptors:
+            acceptor.join(PATIENCE_SECONDS)
         self._local.close()
         self._internet.close()
         shutil.rmtree(self.folder)
