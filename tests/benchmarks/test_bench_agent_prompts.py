@@ -17,7 +17,7 @@ from pulsus.agent.tool_selection import select_tools
 from pulsus.bootstrap import build
 from pulsus.bootstrap.build_agent_session import make_agent_session
 from pulsus.gates.built_in_tools import built_in_tools
-from pulsus.llm.budgeted_model import estimate_tokens
+from pulsus.llm.token_estimate import estimate_tokens
 from tests.benchmarks.agent_plain_loop import plain_prompt
 from tests.project import pulsus
 

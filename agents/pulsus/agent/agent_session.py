@@ -29,7 +29,7 @@ from pulsus.agent.loop.turn_budget import TurnBudget
 from pulsus.agent.mentions.mention_parser import Mention
 from pulsus.agent.mentions.prefetcher import Prefetched, Prefetcher
 from pulsus.agent.tool_selection import ToolSelection, only_asks, refers_back, select_tools
-from pulsus.agent.write_verification import ContractVerifier
+from pulsus.agent.verify_without_model import ContractVerifier
 from pulsus.config.settings import AgentConfig
 from pulsus.errors import RequestInvalid
 from pulsus.execution.cancellation import Cancellation

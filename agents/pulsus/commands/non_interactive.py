@@ -1,4 +1,7 @@
-"""Refuse what is interactive: a terminal, a pager, a prompt, or no end of its own."""
+"""Refuse what is interactive: a terminal, a pager, a prompt, or no end of its own.
+
+That a call does not end by itself (`tail -f`) is the key `streams` of a program's table.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Check a plan step by step. This code shares nothing with the planner but the cluster itself.
+"""Check a plan step by step and make its certificate.
 
-During a migration both hosts hold the virtual machine. So a step is refused if its target has not
-enough room left, or if another member of the same HA group is there.
+This code shares nothing with the planner but the cluster itself. During a migration both hosts hold
+the virtual machine. So a step is refused if its target has not enough room left, or if another
+member of the same HA group is there.
 """
 
 from __future__ import annotations

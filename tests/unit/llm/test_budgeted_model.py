@@ -15,7 +15,8 @@ from pulsus.core.compose.tool_calling_protocol import (
 )
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import ConfigError, ModelAnswerInvalid, ModelBudget, ModelUnreachable
-from pulsus.llm.budgeted_model import BudgetedModel, estimate_tokens
+from pulsus.llm.budgeted_model import BudgetedModel
+from pulsus.llm.token_estimate import estimate_tokens
 
 SETTINGS = ModelConfig(base_url="http://127.0.0.1:1/v1", name="tiny", max_answer_tokens=100)
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}

@@ -1,4 +1,8 @@
-"""Context compaction: shorten old tool results in a transcript (deep dive §9). Pure."""
+"""Context compaction: shorten old tool results in a transcript (deep dive §9). Pure.
+
+`agent/loop/transcript.py` calls it, and leaves out the oldest turns if that is not enough. Tokens
+are estimated by `llm/token_estimate.py`.
+"""
 
 from __future__ import annotations
 

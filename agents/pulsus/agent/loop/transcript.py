@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pulsus.agent.answers.compaction import TranscriptResult, compact_results
 from pulsus.agent.model.proposal import AgentMessage, TurnProposal
 from pulsus.fast_dataclass import replace
-from pulsus.llm.budgeted_model import BYTES_PER_TOKEN, OVERHEAD_TOKENS
+from pulsus.llm.token_estimate import BYTES_PER_TOKEN, OVERHEAD_TOKENS
 
 if TYPE_CHECKING:
     from pulsus.agent.loop.session_state import SessionState

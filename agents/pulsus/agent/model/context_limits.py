@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pulsus.errors import ModelContextTooLong
 from pulsus.fast_dataclass import dataclass
-from pulsus.llm.budgeted_model import BYTES_PER_TOKEN
+from pulsus.llm.token_estimate import BYTES_PER_TOKEN
 
 _SPARE = 8
 """One part in so many of the context is spare, because tokens are estimated: logs take more."""

@@ -17,7 +17,7 @@ from pulsus.agent.model.tool_prompt_line import tool_prompt_line
 from pulsus.core.compose.model_protocol import Message, OnText, Proposer
 from pulsus.errors import ModelAnswerInvalid
 from pulsus.gates.tool_descriptors import ToolDescriptor
-from pulsus.llm.budgeted_model import estimate_tokens
+from pulsus.llm.token_estimate import estimate_tokens
 
 
 class JsonModel:

@@ -16,7 +16,7 @@ from pulsus.agent.model.proposal import TurnProposal, TurnRequest
 from pulsus.core.compose.model_protocol import OnText
 from pulsus.core.compose.tool_calling_protocol import OfferedTool, ToolCallingProposer
 from pulsus.gates.tool_descriptors import ToolDescriptor
-from pulsus.llm.budgeted_model import estimate_chat_tokens
+from pulsus.llm.token_estimate import estimate_chat_tokens
 
 
 class NativeModel:

@@ -6,6 +6,9 @@ at the same time, a card is decided once, and a denial before the start wins. Sa
 several threads: while the decision on one card is written, others are decided too, and share the
 write (tool calling §32.5).
 
+How long a card waits is a setting: `approvals.request_minutes`, `agent.approval_minutes` or
+`migrations.approval_minutes` (`config/settings.py`).
+
 Elsewhere: one card is `approval_card.py`; a request of another process that waits for a server is
 in `stored_requests.py`; a decision is recorded by `card_decisions.py`, and what was approved is in
 `execution_ledger.py`; a call of the agent at the terminal waits in

@@ -1,4 +1,7 @@
-"""The limits that a call has to keep: what runs longer is without end."""
+"""The cost of a command: low, high, or unbounded if it runs or reads more than the limits here.
+
+What is done with a high cost is decided by `gates/command_policy.py`.
+"""
 
 from __future__ import annotations
 

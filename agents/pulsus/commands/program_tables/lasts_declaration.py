@@ -1,5 +1,8 @@
 """`lasts`: which words of a call say how long it runs.
 
+Options with which a call never ends (`tail -f`) are the key `streams` of `program_table.py`
+instead, and are refused in `commands/non_interactive.py`.
+
 A mapping of roles to tokens. A token is options joined by commas or a number's place among the
 operands that are numbers (`#1`), with `!` if 0 means without end, `/ms` or another unit,
 and `=N` as the default: `{count: "-c!", every: "-i,--interval=1", limit: "-w"}`. Of operands

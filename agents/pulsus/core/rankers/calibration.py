@@ -2,7 +2,8 @@
 
 The weighted sum of §5 says which tool is better, not whether it is good enough: its height depends
 on the catalogue and on how many words the request has. A small logistic model says that. Its
-coefficients are data with their provenance, fitted by scripts/fit_calibration.py.
+coefficients are data with their provenance, fitted by scripts/fit_calibration.py. The signals come
+from `calibration_signals.py`; `routing/search/ranking/value_evidence.py` may raise p afterwards.
 """
 
 from __future__ import annotations

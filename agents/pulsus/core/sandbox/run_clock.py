@@ -1,4 +1,7 @@
-"""A time limit for a sandbox that other work of the machine does not use up (spec §8)."""
+"""A time limit for a sandbox that other work of the machine does not use up (spec §8).
+
+`sandbox_session.py` starts one for each stage, and ends the sandbox when its time is over.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 A read is simply run again. A write that was started may have taken effect, so it is never run
 again before its verification, or a person, has settled that.
 
-`resumed_run.py` carries the decision out.
+`resumed_run.py` carries the decision out. That only one process runs a run is decided by the lock
+in `execution/journal/run_folder.py`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """The folder of one run, `.pulsus/runs/RUN_ID/`: its owner's lock and its results (ADR 42).
 
+The lock decides who runs: a second process that would resume the same run gets `Busy`.
+
 Effect: makes the folder, writes and reads files in it. No link is followed: a repository can bring
 a `.pulsus/` of its own.
 """

@@ -1,7 +1,9 @@
 """The FSM (finite state machine) of a session: its states and what each lets happen (§7, §8).
 
-RESOLVING → READING → WRITING → VERIFYING → READING. The state is computed from what is open, so no
-flag can stay behind after a cycle. Every function is pure and returns a new value.
+This is the rule that each change is verified: after a write (VERIFYING) there is no answer and no
+other write before a read of the same resource (`may_answer`, `may_run`). RESOLVING → READING →
+WRITING → VERIFYING → READING. The state is computed from what is open, so no flag can stay behind
+after a cycle. Every function is pure and returns a new value.
 
 Gate 1 is asked by `agent/loop/check_calls.py`, gate 2 by `agent/loop/agent_loop.py`.
 """

@@ -4,7 +4,7 @@ Effect: runs a promoted read in a confined process of its own. Nothing here asks
 so every path that runs a write can call it.
 
 Called by `verified_run.py` after a run. A write of the agent is verified in
-`agent/write_verification.py`; the read that shows if a command worked is chosen in
+`agent/verify_without_model.py`; the read that shows if a command worked is chosen in
 `gates/verifying_read.py`.
 """
 

@@ -2,7 +2,8 @@
 
 A page of another site must not use this server through the user's browser: not by DNS rebinding
 (the Host header is checked against the names that the server was started with), not by a form or a
-script (the Origin of every change is checked).
+script (the Origin of every change is checked). Who sends a request is found by `web/identity.py`;
+the role that a page needs, and the CSRF token, are checked by `web/role_check.py`.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ class RequestGuard:
             return False
         origin = headers.get("origin")
         if origin is None:
-            # Browsers send one with each change: without it only a token counts (see sign_in).
+            # Browsers send one with each change: without it only a token counts.
             return True
         try:
             found = urlsplit(origin)

@@ -1,1 +1,4 @@
-"""A request becomes a chain of tools: which tools, in which order, which output feeds which."""
+"""Chains of tools whose inputs have no types; `pulsus compose-eval` alone measures them (ADR 41).
+
+Routes compose plans by `compose/selection/`, `compose/plans/wiring.py` and the contracts' types.
+"""

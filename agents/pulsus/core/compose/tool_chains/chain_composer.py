@@ -1,5 +1,7 @@
 """Compose a chain of tools for a request, without a model of language (spec §6, ADR 41). Pure.
 
+Only `pulsus compose-eval` uses it; routes compose plans by the types of contracts.
+
 Clauses are ranked, candidates are rated, a set is chosen, put in order and wired. Past plans, where
 there are any, count as further evidence in each step.
 """

@@ -1,4 +1,7 @@
-"""Translate limits and the mount plan into bubblewrap arguments (spec §8, §17). Pure."""
+"""Translate limits, mounts and environment variables into bubblewrap arguments (spec §8, §17).
+
+Pure. The environment of the sandbox is made here from nothing: no variable of Pulsus enters it.
+"""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ last one. A record is on the disk before the head names it, so after a crash the
 one append behind, and only what lies behind the head may be cut short. Anything else was changed
 by hand: nothing is appended to it any more. What this can and cannot prove is in ADR 21.
 
-A long log is rotated by `log_rotation.py`, read by `log_reader.py` and checked by `verify_log.py`;
-`user_witness.py` remembers outside the project what this user saw of it.
+An old log is rotated (`pulsus gc`) by `log_rotation.py`, read by `log_reader.py` and checked by
+`verify_log.py`; `user_witness.py` remembers outside the project what this user saw of it.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ import pytest
 
 from pulsus.agent.loop.call_draft import CallDraft
 from pulsus.agent.tool_protocol import CallOutcome, ProposedCall
-from pulsus.agent.write_verification import ContractVerifier
+from pulsus.agent.verify_without_model import ContractVerifier
 from pulsus.gates.built_in_tools import built_in_tools
 from pulsus.gates.tool_response import tool_failed, tool_success
 from tests import project as projects

@@ -1,5 +1,8 @@
 """Verify a write without the model, when turns, budget or time have ended (architecture §7).
 
+That every write is verified before the answer is the rule of `gates/workflow/workflow_state.py`.
+Which read verifies a command is in `gates/verifying_read.py`.
+
 Effects: those of the reads that it makes.
 """
 
