@@ -66,7 +66,7 @@ FAULTS = (
           "return WorkflowState(True, None, earlier + new, self.writes + 1)",
           "return WorkflowState(True, None, new[:0], self.writes + 1)"),
     Fault("a write that failed needs no verification", ABSORB,
-          "changed = not (error is not None and error.blocked)", "changed = error is None"),
+          "return not (error.blocked or outcome.unchanged)", "return False"),
     Fault("a failed read counts as a read", ABSORB,
           "elif outcome.response.ok:", "else:"),
     Fault("expired resources stay", CONTEXT,

@@ -145,6 +145,9 @@ class EffectTool:
             found = tuple(shown)
             read = ids if single else ()
             return CallOutcome(tool_success([]), found, single, read=read)
+        if not ok and kind == "write" and args.get("action") == "append":
+            # It failed before its first effect, and is sure of that.
+            return CallOutcome(tool_failed("INVALID_INPUT", "x"), unchanged=True)
         what = "wrote" if kind == "write" else "read"
         machine.effect(what, ids, started, ok, command=str(args.get("command", "")))
         if not ok:

@@ -94,7 +94,9 @@ class CallOutcome:
     `found` are resources that it discovered; only query and discovery tools, and the prefetcher,
     may return some. `single` is True if the call asked for exactly one resource: that marks an
     explicit access. `read` are the ids of resources whose state the result shows, `wrote` of those
-    that it changed. `suspended` ends the run: what it asked for waits for a person.
+    that it changed. `suspended` ends the run: what it asked for waits for a person. `unchanged` is
+    True for a write that failed before its first effect, and only if its tool knows that for
+    certain: after a timeout or an unknown failure it stays False, and the write is verified.
     """
 
     response: ToolResponse
@@ -103,6 +105,7 @@ class CallOutcome:
     read: tuple[str, ...] = ()
     wrote: tuple[str, ...] = ()
     suspended: Suspension | None = None
+    unchanged: bool = False
 
 
 class AgentTool(Protocol):

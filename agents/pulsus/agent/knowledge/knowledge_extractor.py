@@ -5,7 +5,7 @@ Pure. The data of an answer has passed the redactor before: facts become part of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from pulsus.agent.knowledge.extractors.all_extractors import find_extractor
 from pulsus.agent.knowledge.extractors.fact_extractor import (
@@ -32,9 +32,18 @@ _QUOTED_MEMBERS = ("status", "total", "query", "period", "message")
 
 
 def facts_of_response(
-    call: ProposedCall, response: ToolResponse, *, now: float, turn: int, result_chars: int
+    call: ProposedCall,
+    response: ToolResponse,
+    *,
+    now: float,
+    turn: int,
+    result_chars: int,
+    about: Collection[str] | None = None,
 ) -> tuple[Fact, ...]:
     """Return the facts of an answer. `now` is in seconds, `result_chars` the answer's length.
+
+    `about` are all names of the resources that the call looked at. If it is empty, its words named
+    nothing that is known, so its facts are about no particular resource.
 
     An answer that was empty, and NOT_FOUND, become markers under the predicted keys, so the same
     question is not asked again. Other errors give no fact: a refused call read nothing, and a
@@ -48,6 +57,8 @@ def facts_of_response(
         text = "not_found" if missing else empty_result_summary(response.data)
         found = tuple((key, text) for key in predict_fact_keys(call.tool, call.args)[-1:])
     subjects = subjects_of(call.args[name] for name in _SUBJECTS if name in call.args)
+    if subjects and about is not None:
+        subjects = subjects_of((*subjects, *about)) if about else ()
     return tuple(
         Fact(key, value, now, turn, call.digest, call.call_id, subjects, result_chars)
         for key, value in found

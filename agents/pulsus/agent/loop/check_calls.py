@@ -11,7 +11,7 @@ from dataclasses import field
 from itertools import islice
 from typing import Any
 
-from pulsus.agent.knowledge.knowledge_gate import GateWindow, answer_from_facts
+from pulsus.agent.knowledge.knowledge_gate import GateWindow, KnownAnswer, answer_from_facts
 from pulsus.agent.loop.call_draft import (
     AnsweredCall,
     CallDraft,
@@ -157,12 +157,25 @@ def _judge(
     gate = gate or _refuse_write_now(draft, moment, writes, state)
     if gate is not None:
         return state, RefusedCall(call, kind, gate)
-    window = GateWindow(state.turn, state.fresh_from_turn, rules.keep_turns, rules.min_chars)
-    known = answer_from_facts(state.knowledge, tool.descriptor, call.args, window, call.digest)
+    known = _answer_from_facts(rules, state, tool, call)
     if known is not None:
         keys = [fact.key for fact in known.facts]
         return replace(state, knowledge=state.knowledge.touch(keys)), AnsweredCall(call, known)
     return state, _judge_effects(rules, state, draft, moment.now)
+
+
+def _answer_from_facts(
+    rules: CallRules, state: SessionState, tool: AgentTool, call: ProposedCall
+) -> KnownAnswer | None:
+    """Return the facts that answer a repeated read, or None if it has to run.
+
+    While a write waits for its read, every read runs. Which of them shows the written resource is
+    known only after it ran: it may name it by an alias, by its machine or by nothing at all.
+    """
+    if not state.gates.workflow.may_answer():
+        return None
+    window = GateWindow(state.turn, state.fresh_from_turn, rules.keep_turns, rules.min_chars)
+    return answer_from_facts(state.knowledge, tool.descriptor, call.args, window, call.digest)
 
 
 def _judge_effects(

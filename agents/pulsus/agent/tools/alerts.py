@@ -59,7 +59,8 @@ class AlertsTool:
             ]
             return CallOutcome(self._list(action, chosen), read=(target.id,))
         response = self._change(action, text_of(args, "alert_id"), text_of(args, "reason"), found)
-        return CallOutcome(response, wrote=(target.id,) if response.ok else ())
+        wrote = (target.id,) if response.ok else ()
+        return CallOutcome(response, wrote=wrote, unchanged=not response.ok)
 
     def _list(self, action: str, found: list[LocalFinding]) -> ToolResponse:
         rows: list[JsonValue] = [each.to_json() for each in found]

@@ -109,8 +109,8 @@ class ControlTool:
             ends_children=False,
         )
         if result is None:
-            return self.system.report.failed(
-                "EXECUTION_FAILED", f"{argv[0]} cannot be started", retryable=True
+            return self.system.report.blocked(
+                "EXECUTION_CONTEXT_UNAVAILABLE", f"{argv[0]} cannot be started"
             )
         return command_runs.command_response(self.system, shlex.join(argv), result)
 
@@ -131,5 +131,7 @@ class ControlTool:
             argv, seconds=context.timeout_s, cancellation=context.cancellation
         )
         if result is None:
-            return self.system.report.failed("EXECUTION_FAILED", f"{client} cannot be started")
+            return self.system.report.blocked(
+                "EXECUTION_CONTEXT_UNAVAILABLE", f"{client} cannot be started"
+            )
         return command_runs.command_response(self.system, shlex.join(argv), result)

@@ -63,8 +63,9 @@ class FileEditTool:
         except FileRefused as refused:
             answer = self.system.file_refused(refused)
             # A write that failed half way may have had an effect.
-            wrote = action != "read" and refused.code == "EXECUTION_FAILED"
-            return CallOutcome(answer, wrote=(target.id,) if wrote else ())
+            wrote = action != "read" and not refused.unchanged
+            changed = (target.id,) if wrote else ()
+            return CallOutcome(answer, wrote=changed, unchanged=refused.unchanged)
         except PulsusError as error:
             answer = self.system.report.failed(
                 "EXECUTION_FAILED", error.message, recovery_hint=error.hint

@@ -107,6 +107,61 @@ def test_a_file_with_several_names_is_not_torn_apart(tools, tmp_path):
     assert path.read_text(encoding="utf-8") == "old"
 
 
+@pytest.mark.parametrize(
+    "name", ["missing/a", "link", "link/a", "folder", "two names", "../x", "x" * 300]
+)
+def test_an_edit_that_is_refused_before_it_writes_is_known_to_change_nothing(tools, tmp_path, name):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    (tmp_path / "one").write_text("old", encoding="utf-8")
+    os.link(tmp_path / "one", tmp_path / "two names")
+    outcome = edit(tools, "write", f"{tmp_path}/{name}", "new")
+    assert not outcome.response.ok
+    assert (outcome.unchanged, outcome.wrote) == (True, ())
+    assert (tmp_path / "one").read_text(encoding="utf-8") == "old"
+
+
+@pytest.mark.parametrize("begins", ["rename", "fsync"])
+def test_an_edit_that_fails_while_it_takes_its_place_may_have_changed_the_file(
+    tools, tmp_path, monkeypatch, begins
+):
+    path = tmp_path / "app.conf"
+    path.write_text("old", encoding="utf-8")
+    rename = os.rename
+    renamed = []
+
+    def rename_late(*args, **options):
+        rename(*args, **options)
+        if args[1] == "app.conf":
+            renamed.append(args)
+            if begins == "rename":
+                raise OSError(5, "the server did not answer")
+
+    fsync = os.fsync
+
+    def fsync_late(fd):
+        if renamed:
+            raise OSError(5, "the server did not answer")
+        fsync(fd)
+
+    monkeypatch.setattr(os, "rename", rename_late)
+    monkeypatch.setattr(os, "fsync", fsync_late)
+    outcome = edit(tools, "write", path, "new")
+    assert renamed
+    assert code(outcome) == "EXECUTION_FAILED"
+    assert "may be changed" in outcome.response.error.message
+    assert (outcome.unchanged, outcome.wrote) == (False, (tools.system.host.id,))
+
+
+def test_an_edit_that_met_another_writer_is_verified(tools, tmp_path, monkeypatch):
+    from pulsus.agent.tools.local import file_replacement
+
+    monkeypatch.setattr(file_replacement, "_moved", lambda *args: True)
+    outcome = edit(tools, "write", tmp_path / "app.conf", "new")
+    assert code(outcome) == "EXECUTION_FAILED"
+    assert not outcome.unchanged
+
+
 def test_what_cannot_be_kept_is_not_changed(tools, tmp_path):
     from dataclasses import replace
 
@@ -124,6 +179,7 @@ def test_what_cannot_be_kept_is_not_changed(tools, tmp_path):
     outcome = FileEditTool(system).run(args, context)
     context.cancellation.close()
     assert code(outcome) == "EXECUTION_FAILED"
+    assert outcome.unchanged
     assert path.read_text(encoding="utf-8") == "old"
 
 

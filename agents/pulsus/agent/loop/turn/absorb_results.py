@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from pulsus.agent.knowledge.knowledge_extractor import facts_of_response
 from pulsus.agent.loop.call_draft import CallDraft
@@ -13,12 +14,16 @@ from pulsus.agent.loop.call_subjects import (
 )
 from pulsus.agent.loop.run_calls import FinishedCall
 from pulsus.agent.loop.session_state import SessionState
+from pulsus.agent.tool_protocol import CallOutcome
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import replace
 from pulsus.gates.resources.resolved_resource import ResolvedResource
 from pulsus.gates.session_gates import SessionGates
 from pulsus.gates.tool_response import ToolResponse
 from pulsus.gates.workflow.workflow_state import WorkflowState, verification_hint
+
+_INSIDE: Final = "inside "
+"""Before the name of a machine: stands for all that is in it."""
 
 
 def begin_write(state: SessionState, draft: CallDraft) -> SessionState:
@@ -33,7 +38,7 @@ def absorb_result(state: SessionState, done: FinishedCall, result_chars: int) ->
     """Return the state after a call that ran.
 
     `result_chars` is the length of the text that the model reads. A failed read verifies nothing. A
-    failed write waits for a read like any other: it may have changed something before it failed.
+    failed write waits for a read like any other, unless it had no effect for certain.
     """
     draft, outcome = done.draft, done.outcome
     if draft.kind == "write":
@@ -41,7 +46,12 @@ def absorb_result(state: SessionState, done: FinishedCall, result_chars: int) ->
     elif outcome.response.ok:
         state = _absorb_read(state, done)
     facts = facts_of_response(
-        draft.call, outcome.response, now=done.ended, turn=state.turn, result_chars=result_chars
+        draft.call,
+        outcome.response,
+        now=done.ended,
+        turn=state.turn,
+        result_chars=result_chars,
+        about=_names_looked_at(draft, outcome),
     )
     known = state.knowledge.remember(facts, state.turn)
     gates, succeeded = state.gates, state.succeeded
@@ -97,9 +107,7 @@ def _workflow_after_read(gates: SessionGates, done: FinishedCall) -> WorkflowSta
 
 def _absorb_write(state: SessionState, done: FinishedCall) -> SessionState:
     draft, outcome = done.draft, done.outcome
-    # A gate of the tool itself that refuses has no effect; anything else may have had one.
-    error = outcome.response.error
-    changed = not (error is not None and error.blocked)
+    changed = _may_have_changed(outcome)
     workflow = state.gates.workflow.after_write(outcome.wrote, ended=done.ended, changed=changed)
     knowledge, repeats = state.knowledge, state.repeats
     if changed:
@@ -110,6 +118,18 @@ def _absorb_write(state: SessionState, done: FinishedCall) -> SessionState:
     return replace(state, gates=gates, knowledge=knowledge, repeats=repeats)
 
 
+def _may_have_changed(outcome: CallOutcome) -> bool:
+    """Return False only for a write that had no effect for certain.
+
+    A gate of the tool itself that refuses has none, and neither has a failure before the first
+    effect. A tool that contradicts itself is not believed.
+    """
+    error = outcome.response.error
+    if error is None or outcome.response.ok or outcome.wrote:
+        return True
+    return not (error.blocked or outcome.unchanged)
+
+
 def _written_machines(gates: SessionGates, now: float) -> Iterator[ResolvedResource]:
     for write in gates.workflow.unverified:
         entry = gates.resources.entry(write.resource_id, now)
@@ -118,9 +138,22 @@ def _written_machines(gates: SessionGates, now: float) -> Iterator[ResolvedResou
 
 
 def _names_of(resources: tuple[ResolvedResource, ...], wrote: tuple[str, ...]) -> list[str]:
-    """Return every name of the written resources and of the machines that they are on."""
+    """Return every name of the written resources, of the machines that they are on, and of all
+    that is in the written ones."""
     names = [name for one in resources for name in (*one.names, one.host, one.target_host) if name]
-    return [*names, *wrote] if resources or wrote else []
+    held = [_INSIDE + name for one in resources for name in (one.id, one.name)]
+    return [*names, *held, *wrote] if resources or wrote else []
+
+
+def _names_looked_at(draft: CallDraft, outcome: CallOutcome) -> list[str]:
+    """Return every name of the resources that a call looked at, and the machines that hold them.
+
+    A command on a machine may change all that is in it: `docker stop web` the container web.
+    """
+    seen = (*draft.resources, *(outcome.found if outcome.single else ()))
+    names = [name for one in seen for name in one.names]
+    holders = [_INSIDE + name for one in seen for name in (one.parent, one.host) if name]
+    return [*names, *holders, *outcome.read] if seen else []
 
 
 def envelope_of(

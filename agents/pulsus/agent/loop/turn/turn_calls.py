@@ -222,11 +222,13 @@ class TurnCalls:
         return self._asker.redeem(asked, replace(draft, resources=found.resources))
 
     async def _run_one(self, turn: TurnProgress, draft: CallDraft, seconds: float) -> None:
+        ended = turn.state.gates.workflow.writes
         if draft.kind == "write":
             turn.state = begin_write(turn.state, draft)
             self._record.write_began(draft)
-            turn.writes.append(draft)
         self._absorb(turn, await self._runner.run_one(draft, seconds))
+        if turn.state.gates.workflow.writes > ended:  # not if it had no effect for certain
+            turn.writes.append(draft)
 
     def _absorb(self, turn: TurnProgress, done: FinishedCall) -> None:
         call = done.draft.call

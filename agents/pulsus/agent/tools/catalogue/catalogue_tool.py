@@ -135,6 +135,7 @@ class CatalogueTool:
                 "EXECUTION_CONTEXT_UNAVAILABLE",
                 f"{self.tool.id} runs on {self.system.host.name}, and {foreign[0].id} is elsewhere",
             )
+        ran = False
         try:
             prepared = self._prepare()
             refusal = self._refuse(prepared, args, context)
@@ -149,14 +150,16 @@ class CatalogueTool:
                 timeout_s=min(context.timeout_s, self.project.settings.run.max_seconds),
                 cancellation=context.cancellation,
             )
+            ran = True
             done = call_tool(self.project, prepared, call)
         except PulsusError as error:
-            wrote = self._touched(context) if self.tool.kind == "write" else ()
-            ran = error_code(error) == "EXECUTION_FAILED"
+            # A tool that rejects its inputs may have changed something before.
+            ran = ran and not isinstance(error, ConfinementUnavailable)
+            wrote = self._touched(context) if ran and self.tool.kind == "write" else ()
             answer = self.system.report.failed(
                 error_code(error), error.message, recovery_hint=error.hint, tool_id=self.tool.id
             )
-            return CallOutcome(answer, wrote=wrote if ran else ())
+            return CallOutcome(answer, wrote=wrote, unchanged=not ran)
         return self._outcome(done, args, context)
 
     def verification_call(

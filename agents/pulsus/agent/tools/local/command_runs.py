@@ -91,7 +91,9 @@ def run_approved(system: LocalSystem, command: str, context: CallContext) -> Too
     try:
         result = run_gated_command.run(plan, None, context.cancellation)
     except UsageError as error:
-        return system.report.failed("EXECUTION_FAILED", error.message, command=command)
+        return system.report.blocked(
+            "EXECUTION_CONTEXT_UNAVAILABLE", error.message, command=command
+        )
     return command_response(system, command, result)
 
 

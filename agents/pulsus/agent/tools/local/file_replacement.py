@@ -23,6 +23,7 @@ from pulsus.core.system import atomic_write
 from pulsus.core.system.descriptors import closing_fd
 from pulsus.core.system.regular_files import kind_of
 from pulsus.core.system.state_dir import open_state
+from pulsus.errors import PulsusError
 from pulsus.fast_dataclass import dataclass
 
 MOST_BYTES: Final = 10 * 1024 * 1024
@@ -69,20 +70,27 @@ def replace_file(
 ) -> FileEdit:
     """Write `content` to the file, or behind what it holds, and return what was done.
 
-    Raises FileRefused, and then the file is as it was. The codes of a failed write are
-    EXECUTION_FAILED.
+    Raises FileRefused. It is `unchanged` if the file is as it was read for certain: nothing was put
+    in its place yet. The codes of a failed write are EXECUTION_FAILED.
     """
     name = Path(path)
-    with _open_parent(path, protected) as folder:
-        before = _read_in(folder, name)
-        whole = before.data + content if append and before else content
-        if len(whole) > MOST_BYTES:
-            raise FileRefused(
-                "INVALID_INPUT", f"{path} would have {len(whole)} bytes; the limit is {MOST_BYTES}"
-            )
-        previous = store.keep(path, before) if before else ""
-        _write_in(folder, name, whole, before)
-        after = _read_in(folder, name)
+    replaces = False
+    try:
+        with _open_parent(path, protected) as folder:
+            before = _read_in(folder, name)
+            whole = before.data + content if append and before else content
+            if len(whole) > MOST_BYTES:
+                raise FileRefused(
+                    "INVALID_INPUT",
+                    f"{path} would have {len(whole)} bytes; the limit is {MOST_BYTES}",
+                )
+            previous = store.keep(path, before) if before else ""
+            with _staged(folder, name, whole, before) as temp:
+                replaces = True
+                _put_in_place(folder, temp, name, before)
+            after = _read_in(folder, name)
+    except FileRefused as refused:
+        raise FileRefused(refused.code, refused.message, unchanged=not replaces) from None
     wanted = hashlib.sha256(whole).hexdigest()
     if after is None or after.sha256 != wanted:
         raise FileRefused(
@@ -121,11 +129,15 @@ class EditStore:
             (folder / "content").chmod(0o600)
             atomic_write.write_text(folder / "file.json", json.dumps(facts) + "\n")
             self._drop_oldest(root)
-        except OSError as error:
+        except (OSError, PulsusError) as error:
+            why = (
+                f"{error.message}: {error.hint}"
+                if isinstance(error, PulsusError)
+                else error.strerror
+            )
             raise FileRefused(
                 "EXECUTION_FAILED",
-                f"{path} is not changed: its version cannot be kept in {self.state_dir}: "
-                f"{error.strerror}",
+                f"{path} is not changed: its version cannot be kept in {self.state_dir}: {why}",
             ) from None
         return str(folder)
 
@@ -189,24 +201,36 @@ def _read_in(folder: int, path: Path) -> FileVersion | None:
             return FileVersion(file.read(MOST_BYTES + 1), status)
 
 
-def _write_in(folder: int, path: Path, data: bytes, before: FileVersion | None) -> None:
+@contextmanager
+def _staged(folder: int, path: Path, data: bytes, before: FileVersion | None) -> Iterator[str]:
+    """Write a new file beside `path`, and give its name. It is removed if it is still there."""
     if before and before.status.st_nlink > 1:
         raise FileRefused(
             "INVALID_INPUT", f"{path} has {before.status.st_nlink} names (hard links): not replaced"
         )
     temp = f".{path.name[:200]}.{os.urandom(4).hex()}{atomic_write.TEMP_SUFFIX}"
     try:
-        atomic_write.stage(folder, temp, data, 0o600)
         try:
+            atomic_write.stage(folder, temp, data, 0o600)
             _set_owner_and_mode(folder, temp, before)
-            if _moved(folder, path.name, before):
-                raise FileRefused("EXECUTION_FAILED", f"{path} was changed meanwhile: read it")
-            os.rename(temp, path.name, src_dir_fd=folder, dst_dir_fd=folder)
-        finally:
-            atomic_write.unlink(folder, temp)
+        except OSError as error:
+            message = f"{path} is not changed: {error.strerror}"
+            raise FileRefused("EXECUTION_FAILED", message) from None
+        yield temp
+    finally:
+        atomic_write.unlink(folder, temp)
+
+
+def _put_in_place(folder: int, temp: str, path: Path, before: FileVersion | None) -> None:
+    """Give the new file the name of the old one. If that fails, either file may be there."""
+    try:
+        if _moved(folder, path.name, before):
+            raise FileRefused("EXECUTION_FAILED", f"{path} was changed meanwhile: read it")
+        os.rename(temp, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         os.fsync(folder)
     except OSError as error:
-        raise FileRefused("EXECUTION_FAILED", f"{path} is not changed: {error.strerror}") from None
+        message = f"{path} may be changed, so read it: {error.strerror}"
+        raise FileRefused("EXECUTION_FAILED", message) from None
 
 
 def _set_owner_and_mode(folder: int, temp: str, before: FileVersion | None) -> None:

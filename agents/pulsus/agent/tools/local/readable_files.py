@@ -26,11 +26,14 @@ _FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
 
 class FileRefused(Exception):
-    """A file is not opened: a code of the envelope and a message."""
+    """A file is not opened: a code of the envelope and a message.
 
-    def __init__(self, code: ToolErrorCode, message: str) -> None:
+    `unchanged` says of a write that it failed before its first effect.
+    """
+
+    def __init__(self, code: ToolErrorCode, message: str, *, unchanged: bool = False) -> None:
         super().__init__(message)
-        self.code, self.message = code, message
+        self.code, self.message, self.unchanged = code, message, unchanged
 
 
 @dataclass(frozen=True, slots=True)
