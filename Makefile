@@ -53,7 +53,7 @@ demo: $(VENV)/.core ## Route a real request, explain the choice, validate the to
 
 # `worksteal`: without it one worker gets all of tests/integration, and the others wait for it.
 test: $(VENV)/.dev ## Run the fast test suite (under 3 minutes after the install)
-	@$(PYTEST) -n 3 --dist worksteal -m "not slow and not seconds and not bench"
+	@$(PYTEST) -n 3 --dist worksteal -m "not slow and not seconds and not further_row and not bench"
 	@touch $(VENV)/.tested
 
 test-all: $(VENV)/.all ## Run all tests, with the real components, as CI does

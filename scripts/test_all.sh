@@ -26,7 +26,7 @@ changed() {
 }
 selected="not bench"
 if [ -e "$TESTED" ] && [ -z "$(changed)" ]; then
-    selected="(slow or seconds or hypothesis) and not bench"
+    selected="(slow or seconds or further_row or hypothesis) and not bench"
 fi
 echo "== every test ($selected)" >&2
 # A test has 900 s here: some take minutes, and twice as long beside a local model.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Run what depends on the Python version on each supported one that this machine has besides the one
-# in use: every fast test but those of the command line from outside, with some of the rows where
-# there are many (tests/row_samples.py). CI's matrix runs everything, with all rows, on each.
+# in use: the fast tests but those of the command line from outside. CI's matrix runs everything on
+# each.
 set -eu
 unset PULSUS_FORBID_SKIPS # the other Pythons have no extras
 used=$("$PYTHON" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
@@ -20,7 +20,7 @@ for version in 3.11 3.12; do
     fi
     venv=.venv-$version
     make -s VENV="$venv" PYTHON="$found" "$venv/.dev"
-    "$venv/bin/python" -m pytest -q -n 3 --dist worksteal --rows some \
-        -m "not slow and not seconds and not bench" \
+    "$venv/bin/python" -m pytest -q -n 3 --dist worksteal \
+        -m "not slow and not seconds and not further_row and not bench" \
         tests/unit tests/property tests/fuzz tests/catalogue tests/golden
 done

@@ -37,18 +37,10 @@ COUNTED: dict[str, dict[str, object]] = {}
 """By case file, the counts of a test that asks all its cases: `record_property("counted", …)`."""
 
 
-def pytest_addoption(parser):
-    """Add `--rows`."""
-    text = "rows of tests that have many: all, or some in a run that repeats the suite"
-    parser.addoption("--rows", choices=("all", "some"), default="all", help=text)
-
-
-@pytest.hookimpl(trylast=True)  # after `-m`: of the tests that are left, some rows
-def pytest_collection_modifyitems(config, items):
-    """Leave rows out, if asked to."""
-    if config.option.rows == "some":
-        items[:], left_out = row_samples.chosen(items)
-        config.hook.pytest_deselected(items=left_out)
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses by the marker
+def pytest_collection_modifyitems(items):
+    """Mark the rows that the fast suite leaves out."""
+    row_samples.mark(items)
 
 
 def pytest_configure(config):

@@ -26,6 +26,8 @@ from tests.integration.test_json_schemas import check
 from tests.model_server import playing, says
 from tests.project import make, pulsus_here
 
+pytestmark = pytest.mark.seconds
+
 STREAMS = sorted((Path(__file__).parent / "agent").glob("*.json"))
 FAILURES = sorted((Path(__file__).parent / "agent/failures").glob("*.json"))
 CONTAINER = ContainerState("abcdef123456", "homepage", "homepage:1", "running", "running", "")

@@ -21,6 +21,8 @@ from tests.model_server import playing, says
 from tests.project import make, pulsus, pulsus_here
 from tests.sandboxes import need_sandbox
 
+pytestmark = pytest.mark.seconds
+
 ANSWERS = Path(__file__).parents[1] / "fixtures/answers"
 TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
 QUICK = {

@@ -19,6 +19,8 @@ from tests.project import PULSUS, events, make, pulsus_here
 from tests.promotions import promoted
 from tests.sandboxes import need_sandbox
 
+pytestmark = pytest.mark.seconds
+
 pytest.importorskip("anyio", reason="the extra `agent` is not installed")
 pytest.importorskip("psutil", reason="the extra `agent` is not installed")
 

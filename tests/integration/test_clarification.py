@@ -8,6 +8,8 @@ from pulsus import bootstrap
 from pulsus.routing.delivery.route_run import RouteOptions
 from tests.project import pulsus_here
 
+pytestmark = pytest.mark.seconds
+
 ROOT = Path(__file__).parents[2]
 
 VAGUE = (

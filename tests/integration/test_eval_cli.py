@@ -9,6 +9,8 @@ import pytest
 from tests.integration.test_json_schemas import check
 from tests.project import COUNT, make, pulsus_here
 
+pytestmark = pytest.mark.seconds
+
 ASKED = (
     ("count the words of the text", "text/count/count_words"),
     ("summarise the matrix", "analysis/summarise/summarize_matrix"),

@@ -12,6 +12,8 @@ from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.telemetry.redaction import Redactor
 from tests.project import COUNT, NOTHING, make, pulsus_here
 
+pytestmark = pytest.mark.seconds
+
 ROOT = Path(__file__).parents[2]
 
 

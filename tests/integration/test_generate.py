@@ -15,7 +15,7 @@ from tests.model_server import playing, says, status
 from tests.project import COMPOSE, COUNT, NOTHING, events, make, pulsus_here, records
 from tests.sandboxes import need_sandbox
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
 
 PLACE = ("--domain", "text", "--action", "count", "--name", "count_vowels")
 BAD = module(counts=WRONG)

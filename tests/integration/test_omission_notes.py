@@ -7,6 +7,8 @@ import pytest
 
 from tests.project import CHAINED, COUNT, make, pulsus_here
 
+pytestmark = pytest.mark.seconds
+
 WORKFLOWS = Path(__file__).parents[2] / "workflows"
 PARTLY = f"{COUNT}, then bake a sourdough loaf"
 

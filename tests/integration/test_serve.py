@@ -12,6 +12,8 @@ from jsonschema import Draft202012Validator
 
 from tests.web_server import PASSWORD, environ, serving
 
+pytestmark = pytest.mark.seconds
+
 pytest.importorskip("starlette")
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs/schemas/users.json").read_text(encoding="utf-8"))

@@ -25,7 +25,7 @@ from tests.sandboxes import need_sandbox
 ROOT = Path(__file__).parents[2]
 WRONG = DOCUMENTED.replace('"value": 2 * value', '"value": "text"')
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
 
 
 @pytest.fixture(autouse=True)

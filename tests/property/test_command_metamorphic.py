@@ -73,6 +73,7 @@ def test_quotes_and_blanks_change_nothing(found, data):
         assert verdict(other).allow == verdict(command).allow, other
 
 
+@pytest.mark.seconds
 @FEW
 @given(PLAIN, st.sampled_from(sorted(TRUSTED)))
 def test_a_trusted_folder_before_the_program_changes_nothing(found, folder):

@@ -68,6 +68,7 @@ def test_without_work_or_time_the_greedy_placement_stays(work, left):
     assert search.ended_by_clock == (left == 0)
 
 
+@pytest.mark.seconds
 def test_the_clock_does_not_change_what_a_limit_of_work_finds():
     given = drain_cluster(DrainProblem(20, 200, 0.95), 2)
     quick, ticks = searched(given, work=0.5), itertools.count(1000, -1)

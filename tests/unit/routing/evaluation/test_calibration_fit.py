@@ -80,6 +80,7 @@ def test_a_request_for_several_steps_is_calibrated_clause_by_clause():
     assert len(whole) == 2
 
 
+@pytest.mark.seconds
 def test_a_refit_comes_closer_to_the_truth_on_requests_it_has_not_seen():
     fitted = refit(many(400, 1.5), PLAIN)
     assert (ece(fitted.after) or 1.0) < (ece(fitted.before) or 0.0)

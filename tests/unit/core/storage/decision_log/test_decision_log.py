@@ -585,6 +585,7 @@ def test_a_key_that_stands_twice_among_several_decisions_is_recorded_once(tmp_pa
     assert [r.key for r in each(tmp_path / "audit")] == [None, "a", "b", "c"]
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("data", [{}, {"text": "x" * 60_000}])
 def test_more_decisions_than_an_append_can_hold_are_recorded_in_order(tmp_path, data):
     keys = [f"k{number:02d}" for number in range(70)]
