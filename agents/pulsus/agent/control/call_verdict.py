@@ -24,7 +24,12 @@ from pulsus.agent.control.connecting_arguments import connecting_arguments
 from pulsus.agent.control.invented_inputs import NamedValues, find_invented
 from pulsus.agent.control.kept_gate_answers import KeptGateAnswers, ProjectGate
 from pulsus.agent.control.protection.self_protection import SelfProtection
-from pulsus.agent.control.sent_words import SentArguments, SentNumbers, find_unsaid_words
+from pulsus.agent.control.sent_words import (
+    SentArguments,
+    SentNumbers,
+    SentTexts,
+    find_unsaid_words,
+)
 from pulsus.agent.control.session_grants import SessionGrants
 from pulsus.agent.control.session_words import SessionWords
 from pulsus.agent.control.target_grounding import refuse_ungrounded
@@ -60,6 +65,7 @@ class AgentControl:
         self.words, self.grants = words, grants
         self._answers = KeptGateAnswers(gate, words)
         self._sent, self._numbers = SentArguments(words), SentNumbers(words)
+        self._texts = SentTexts(words)
         ports = ports or ControlPorts()
         self._requests = CallQuestionBuilder(ports, self._answers, words, approval_seconds)
         self._own_names = ports.own_names
@@ -105,6 +111,8 @@ class AgentControl:
     def hear(self, texts: Iterable[str]) -> None:
         """Take note of what the user said: its names may be acted on, and sent."""
         said = [*texts]
+        if said:
+            self._texts.begin_message()
         self._asked += said
         self.words.add_said(*said)
 
@@ -200,7 +208,8 @@ class AgentControl:
                 return f"{unsaid}, and the user did not say that"
         spec = self._requests.spec(draft)
         if spec is not None and spec.effects is not None and spec.effects.hosts:
-            unsaid = self._sent.find_unsaid(draft.call.args)
+            args = draft.call.args
+            unsaid = self._texts.find_many_arguments(args) or self._sent.find_unsaid(args)
             if unsaid:
                 return f"it connects to other hosts, and the user did not say {unsaid}"
         return ""
@@ -219,7 +228,11 @@ class AgentControl:
 
     def _find_unsaid(self, verdict: CommandVerdict) -> str:
         """Return what a command, or the commands of the session together, would send unsaid."""
-        return find_unsaid_words(verdict, self.words) or self._numbers.find_many(verdict)
+        return (
+            find_unsaid_words(verdict, self.words)
+            or self._texts.find_many(verdict)
+            or self._numbers.find_many(verdict)
+        )
 
     def _ask(self, draft: CallDraft, reason: str) -> RunCall | AskPerson | RefusedCall:
         """Return the question to a person, or the call if a grant of the session covers it."""

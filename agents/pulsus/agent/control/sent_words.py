@@ -34,6 +34,10 @@ _MOST_WORDS: Final = 4
 
 A request of 16 words is an alphabet of 4 bits a word: four words carry 16 bits at most, and a usual
 path such as `/api/v1/health` has three."""
+_MOST_WORDS_OF_A_SESSION: Final = 8
+"""Such words that all calls of a session together may send, each text once: 40 bits of 32 words."""
+_MOST_TEXTS: Final = 16
+"""Hosts and texts that may be sent after one message of the user, in whatever order: 80 bits."""
 _LONGEST_SHOWN: Final = 80
 _MOST_DIGITS: Final = 4
 """Digits of small numbers that a command may send unsaid: a few counts and limits, no text."""
@@ -67,10 +71,14 @@ def _find_spelled_text(verdict: CommandVerdict, words: SessionWords) -> str:
     texts = dict.fromkeys(text for each in away for text in each.sends)
     rows: dict[tuple[str, ...], None] = {}
     for text in texts:
-        if words.was_said_whole(text):
+        if words.was_said_as_it_stands(text):
             continue
         host = next((host for host in hosts if host in text), "")
-        rows[tuple(words.pieces_of(text.replace(host, "", 1) if host else text))] = None
+        rest = text.replace(host, "", 1) if host else text
+        signs = words.odd_signs(text.replace(host, "x", 1) if host else text)
+        if signs:
+            return f"it would send the signs {signs[:_LONGEST_SHOWN]!r} to {away[0].host}"
+        rows[tuple(words.pieces_of(rest))] = None
     many = [piece for row in rows for piece in row]
     repeats = next((row for row in rows if len({*row}) < len(row)), None)
     if repeats is None and len(many) <= _MOST_WORDS:
@@ -122,6 +130,79 @@ class SentNumbers:
         if sum(len(number) for _, number in sent) > _MOST_DIGITS_OF_A_SESSION:
             return _describe_numbers(verdict, [number for _, number in numbers])
         self._sent = sent
+        return ""
+
+
+class SentTexts:
+    """The texts of known words that commands and tools sent without a question to a person.
+
+    Which of the known words are sent, and in which order, could spell a text, a few bits each. So
+    all of them together stay few: after each message of the user, and in the whole session those
+    that the user did not write as they stand.
+    """
+
+    def __init__(self, words: SessionWords) -> None:
+        self._words = words
+        self._chosen = 0
+        self._last = ""
+        self._rows: dict[str, int] = {}
+
+    def begin_message(self) -> None:
+        """Take note that the user said something: what is sent from now on may be for that."""
+        self._chosen = 0
+
+    def find_many(self, verdict: CommandVerdict) -> str:
+        """Return that a command would send too many texts, or an empty text.
+
+        Effect: counts the texts of a command that is not asked about.
+        """
+        away = [each for each in verdict.destinations if not is_this_machine(each.host)]
+        rows = {
+            text: self._length(text.replace(each.host, "", 1))
+            for each in away
+            for text in each.sends
+        }
+        texts = [
+            f"{each.program} {each.host} {text}"
+            for each in away
+            for text in each.sends or (str(each.port or ""),)
+        ]
+        return self._count(texts, rows)
+
+    def find_many_arguments(self, args: Mapping[str, JsonValue]) -> str:
+        """Return that the arguments of a tool would send too many texts, or an empty text.
+
+        Effect: counts those of a call that is not asked about.
+        """
+        values = [(name, text) for name, each in args.items() for text in texts_in(each)]
+        rows = {text: self._length(text) for _, text in values if text not in _USUAL_PORT_TEXTS}
+        if sum(rows.values()) > _MOST_WORDS:
+            return f"the words {' '.join(rows)[:_LONGEST_SHOWN]!r} in this order"
+        signs = next(filter(None, (self._words.odd_signs(text) for text in rows if rows[text])), "")
+        if signs:
+            return f"the signs {signs[:_LONGEST_SHOWN]!r}"
+        text = " ".join(f"{name}={text}" for name, text in values)
+        return self._count([text] if text else [], rows)
+
+    def _length(self, text: str) -> int:
+        """Return how many words of a text are in an order of the model's own."""
+        said = self._words.was_said_as_it_stands(text)
+        return 0 if said else len(self._words.pieces_of(text))
+
+    def _count(self, texts: Sequence[str], rows: Mapping[str, int]) -> str:
+        """Return what is too much, or count the texts. The same text again at once is free."""
+        texts = [*dict.fromkeys(texts)]
+        chosen = self._chosen + sum(text != self._last for text in texts)
+        known = {**self._rows, **rows}
+        before = sum(self._rows.values())
+        many = sum(known.values()) > max(_MOST_WORDS_OF_A_SESSION, before)
+        if many or chosen > max(_MOST_TEXTS, self._chosen):
+            row = "; ".join(texts)[:_LONGEST_SHOWN]
+            return (
+                f"after others it would send {row!r}, and all of them in this order could be a text"
+            )
+        self._chosen, self._rows = chosen, known
+        self._last = texts[-1] if texts else self._last
         return ""
 
 

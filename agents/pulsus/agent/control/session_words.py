@@ -62,6 +62,21 @@ class SessionWords:
         """Return True if the user, the settings or discovery wrote exactly this text."""
         return _plain(text) in self._said
 
+    def was_said_as_it_stands(self, text: str) -> bool:
+        """Return True if exactly this text was said, in the case that was written or plain."""
+        as_written = all(
+            piece in self._pieces or piece == piece.casefold() for piece in _PIECES.findall(text)
+        )
+        return as_written and self.was_said_whole(text)
+
+    def odd_signs(self, text: str) -> str:
+        """Return the first signs between the words of `text` that no usual text has, or ""."""
+        for signs in _PIECES.split(text):
+            shown = "".join(signs.split())
+            if shown and shown not in _USUAL_SIGNS:
+                return shown
+        return ""
+
     def is_known(self, name: str) -> bool:
         """Return True if this name was said, or a result has shown it."""
         plain = _plain(name)
@@ -124,6 +139,10 @@ class SessionWords:
 
 
 _SCHEMES: Final = frozenset({"http", "https"})
+_USUAL_SIGNS: Final = frozenset(
+    {"://", ":///", "/?", "--", "..", "/.", "./", "../", "~/", "|/", "&&", "||", "'/", '"/', "->"}
+)
+"""Two or three signs beside each other, without blanks, that paths, URLs and commands have."""
 
 
 def _is_small(piece: str) -> bool:
