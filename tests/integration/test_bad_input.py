@@ -136,6 +136,7 @@ def test_escape_sequences_in_a_request_reach_neither_terminal_nor_trace(fresh):
         pytest.param(("validate",), "PATH", id="no path"),
         pytest.param(("config", "show", "ranker.treshold"), "ranker.threshold", id="setting"),
         pytest.param(("validate", "nope.py"), "'nope.py' does not exist", id="no such file"),
+        pytest.param(("validate", "nope.py"), "correct the path", id="no such file: the fix"),
         pytest.param(("promote", GREETER, "--yes"), "--action", id="no action"),
         pytest.param(("promote", "workflows", "--action", "a"), "is a directory", id="a folder"),
         pytest.param(
@@ -180,6 +181,18 @@ def test_a_missing_workflows_folder_is_one_error(fresh):
         done = pulsus_here(fresh, *arguments)
         assert "`pulsus init`" in done.err
         told(done, "WORKFLOWS_MISSING", 2)
+
+
+@pytest.mark.parametrize("command", ["show", "resume", "replay", "undo"])
+def test_a_look_for_a_run_where_none_was_ever_is_no_storage_error(tmp_path, command):
+    told(pulsus(tmp_path, "runs", command, "run-1"), "RUN_NOT_FOUND", 2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_list_of_runs_where_none_was_ever_is_empty_and_makes_no_state(tmp_path):
+    done = pulsus(tmp_path, "runs", "list", "--output", "json")
+    assert (done.code, done.json["runs"]) == (0, [])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_where_the_workflows_folder_belongs_is_one_error(tmp_path):

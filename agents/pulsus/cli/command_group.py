@@ -229,6 +229,8 @@ def _usage(error: click.ClickException) -> UsageError:
     hint = f"`{path} --help` shows how"
     if isinstance(error, click.NoSuchOption) and path == "pulsus":
         hint = f'options come last: pulsus "REQUEST" {error.option_name}; {hint}'
+    if isinstance(error, click.BadParameter) and "does not exist" in error.message:
+        hint = f"correct the path; a relative path begins in the current folder; {hint}"
     if path == "pulsus commands classify" and not isinstance(error, click.BadParameter):
         hint = f"give the whole command as one word, in quotes; {hint}"
     return UsageError(error.format_message(), hint=hint)

@@ -82,7 +82,8 @@ def test_every_example_is_a_call_that_the_command_line_accepts(page):
 def test_tools_in_examples_exist_in_the_starter_catalogue(page):
     shown = page[page.index("  Examples:") : page.index("  Exit codes:")]
     for tool in re.findall(r"(?<![\w/.])[a-z]+/[a-z]+/[a-z_]+(?![\w/.])", shown):
-        place = tool if tool.startswith("shared/") else f"domains/{tool}"
+        is_shared = tool.startswith("shared/")
+        place = tool.replace("shared/", "shared_tools/", 1) if is_shared else f"domains/{tool}"
         assert (WORKFLOWS / f"{place}.py").is_file(), tool
 
 

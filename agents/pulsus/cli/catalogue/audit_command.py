@@ -50,12 +50,13 @@ _WORDS = 2
 @click.option(
     "--expect-head",
     metavar="HASH",
-    help="Require that the decision log has the record with this hash, which you keep elsewhere.",
+    help="Exit 1 if the decision log has no record with this hash: the head (last hash) that an "
+    "earlier audit printed, and that you keep elsewhere.",
 )
 @click.option(
     "--quick",
     is_flag=True,
-    help="Do not read each record of sealed segments again: compare their files with the seals.",
+    help="Check closed files of the decision log by their hash alone, not record by record.",
 )
 @click.option("--strict", is_flag=True, help="Exit 1 for warnings too.")
 @click.option(
@@ -89,8 +90,9 @@ def command(
 ) -> None:
     """Check that tools, compositions, archived versions and the decision log are as recorded.
 
-    Every file is read again. Exit 1 if a promoted file, a step of a composition or a line of the
-    log was changed, is missing or is out of order.
+    The decision log (.pulsus/audit/) is a chain of records of promotions, approvals and runs that
+    write. Every file is read again. Exit 1 if a promoted file, a step of a composition or a line of
+    the log was changed, is missing or is out of order.
     """
     from pulsus.routing.maintenance import audit_catalogue, audit_log
     from pulsus.routing.maintenance.audit_changelog import audit_changelogs

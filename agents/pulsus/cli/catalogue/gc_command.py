@@ -35,8 +35,8 @@ def command(session: CommandSession, dry_run: bool) -> None:
     """Remove candidates and logs older than tmp.retention_days and log.retention_days.
 
     Runs of plans that ended plans.retention_days ago are removed too. Unfinished runs, promoted
-    tools and .pulsus/audit/ are never removed. The newest segment of the decision log is
-    sealed if it is older than audit.seal_days. Nothing is cut from the log.
+    tools and the decision log (.pulsus/audit/) are never removed. If the newest file of the log is
+    older than audit.seal_days, it is closed (sealed with its hash), and a new one begins.
     """
     report = session.app.housekeeping.gc(dry_run=dry_run)
     sealed, failure = None, None

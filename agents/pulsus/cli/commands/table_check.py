@@ -42,19 +42,18 @@ EPILOG = page_end(
 @click.option(
     "--restrictions",
     is_flag=True,
-    help="Also find restrictions of a table that none of its refused examples covers.",
+    help="Also find restrictions that no refused example of the table shows.",
 )
 @common()
 def check(session: CommandSession, files: tuple[Path, ...], restrictions: bool) -> None:
     """Check tables: valid, consistent, and true to their own examples.
 
-    Without FILE it checks every table in use (of the project in config/commands/, of plugins, and
-    of Pulsus), and every plugin. With FILE it checks that file as if it were in use, together with
-    the tables in its folder.
+    A table is a YAML file that lists how one program may be called to read. Without FILE every
+    table in use is checked: those in config/commands/, of plugins and of Pulsus. With FILE that
+    file is checked as if it were in use, together with the tables in its folder.
 
-    Two things are reported but are no findings: a table of the project that changes the verdict on
-    an example of another table, and an entry that is listed as reading although its name, or
-    Pulsus's own list of dangerous calls, says that it changes something.
+    Two warnings do not change the exit code: a table of the project changes the verdict on an
+    example of another table, or an entry that is listed as reading looks like a change.
     """
     warnings = project_scope.warn(session, plugins=bool(files))
     verdict_json.names(session)  # all that is checked is judged by what can be read

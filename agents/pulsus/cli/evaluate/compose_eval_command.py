@@ -30,6 +30,14 @@ EPILOG = page_end(
     "pulsus compose-eval plans.jsonl",
     "pulsus compose-eval plans.jsonl --catalogue tools.jsonl --history past.jsonl",
     "pulsus compose-eval plans.jsonl --gold-tools --floor edge_f1=0.9",
+    notes=(
+        """A row of CASES, with one edge from biggest_files to markdown_table:
+  {"query": "biggest files in /var as a table", "plan": [
+   {"tool": "storage/usage/biggest_files", "args": {"folder": "/var"},
+    "label": "s1"},
+   {"tool": "shared/report/markdown_table", "args": {"rows": "$s1.rows$"},
+    "label": "s2"}]}""",
+    ),
     exits={0: "measured", 2: "usage, settings, or an invalid row", 3: "below a floor"},
 )
 
@@ -77,12 +85,16 @@ def command(
     limit: int | None,
     floors: tuple[str, ...],
 ) -> None:
-    """Measure composition on CASES: rows {query, plan: [{tool, args, label}]}.
+    """Measure plans on CASES: requests whose right plan is known.
 
-    An argument `$label.field$` refers to an earlier step, which makes an edge between two tools.
-    `node_f1` and `edge_f1` are micro F1 over all rows. `exact` is the share of rows with the same
-    tools in order and the same edges. Without --catalogue each request is decided and planned as
-    `pulsus route` does it. With --catalogue the tools have no types, and are wired by their names.
+    CASES has one row of JSON a line: {query, plan: [{tool, args, label}]}. A step that uses a
+    result of an earlier step says so by an argument `$label.field$`: that is an edge.
+
+    `node_f1` says how well the tools agree over all rows, from 0 to 1, and `edge_f1` how well the
+    edges do. `exact` is the share of rows with the same tools in order and the same edges.
+
+    Without --catalogue each request is planned as `pulsus route` does it. With --catalogue the
+    given tools are used, and outputs go to inputs whose names fit.
     """
     from pulsus.cli.evaluate import compose_report
     from pulsus.routing.evaluation import compose_cases, compose_metrics

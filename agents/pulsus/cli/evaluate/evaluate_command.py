@@ -30,6 +30,11 @@ EPILOG = page_end(
     "pulsus eval config/golden.jsonl --keep main.json",
     "pulsus eval config/golden.jsonl --baseline main.json --output markdown",
     "pulsus eval config/golden.jsonl --calibrate --plot reliability.svg",
+    notes=(
+        """Rows of QUERIES:
+  {"query": "disk full?", "tools": ["storage/usage/disk_usage"]}
+  {"query": "order a pizza", "tools": []}""",
+    ),
     exits={
         0: "measured",
         2: "usage, settings, an invalid row, or calibration refused",
@@ -55,10 +60,13 @@ EPILOG = page_end(
 @click.option(
     "--calibrate",
     is_flag=True,
-    help="Fit p to these requests and write it to config/calibration.json.",
+    help="Fit p, the probability that a tool is right, to these requests, and write it to "
+    "config/calibration.json.",
 )
 @click.option(
-    "--force", is_flag=True, help="With --calibrate: keep the fit even if it is worse out of fold."
+    "--force",
+    is_flag=True,
+    help="With --calibrate: keep the fit even if it is worse on requests that it has not seen.",
 )
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N requests.")
 @click.option(
@@ -97,13 +105,15 @@ def command(
     keep: Path | None,
     plot: Path | None,
 ) -> None:
-    """Measure ranking and policy on QUERIES: rows {query, tools: [id, …], policy?, any?, inputs?}.
+    """Measure how often routes are right, on QUERIES whose right tools are known.
 
-    `tools` are whole ids. `[]` means that nothing fits, and `any: true` that each tool alone is
-    right. `inputs` are the values that the request should fill, by name. An invalid row is named
-    with its line, and the others are measured. A value that a route only proposes, as each value of
-    a tool that writes, counts as missing. The code is that of `pulsus route` in a fresh checkout:
-    promotion records, `requests` and `intents` of manifests count, past routes and feedback do not.
+    QUERIES has one row of JSON a line: {query, tools: [id, …], policy?, any?, inputs?}. `tools` are
+    whole ids: [] means that no tool fits, and `any: true` that each of them alone is right.
+    `policy` is the right kind of answer: select, compose or generate. `inputs` are the values that
+    the request should fill. An invalid row is named with its line, and the others are measured.
+
+    Requests are decided as `pulsus route` decides them in a fresh checkout: past routes and
+    feedback do not count. A value that a route would only propose counts as missing.
     """
     from pulsus.cli import catalogue_warnings, console
     from pulsus.cli.evaluate.calibrate_command import check_enough, fit

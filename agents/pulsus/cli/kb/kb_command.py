@@ -21,7 +21,7 @@ _EXITS = {
     0: "answered, also if no answer was found",
     1: "the query took too long",
     2: "usage, settings, an ill-formed goal, or an invalid facts file",
-    6: "the goal is no allowed predicate",
+    6: "no predicate of that name may be asked",
 }
 _GOALS = (
     "\n".join(
@@ -72,7 +72,10 @@ def command() -> None:
 @facts_option
 @common()
 def query(session: CommandSession, goal: str, files: tuple[Path, ...]) -> None:
-    """Print the answers to GOAL, one predicate with plain arguments.
+    """Print the answers to GOAL, a question to the knowledge base.
+
+    GOAL is one predicate of the list below, such as node_health(pve1, Status), with names, numbers
+    or variables in its brackets.
 
     A word with a capital letter is a variable, and each answer gives its value. A name with a
     capital letter, a dot or a dash needs quotes: 'pve-1'.

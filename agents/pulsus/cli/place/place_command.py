@@ -57,7 +57,7 @@ EPILOG = page_end(
     default=10.0,
     show_default=True,
     metavar="S",
-    help="Seconds to search, with the time to build models.",
+    help="Seconds for the whole search.",
 )
 @click.option(
     "--seed",
@@ -87,9 +87,12 @@ def command(
 ) -> None:
     """Plan which virtual machine runs on which host, in an order that can be executed.
 
-    Nothing is moved. Every step of the plan keeps to RAM, CPU, reserve, pins and HA groups, with a
-    migrating virtual machine on both hosts. Fewest unplaced virtual machines count first, then
-    soft violations, moves, and MiB moved.
+    CLUSTER.json lists hosts, virtual machines and groups, and --check also takes PLAN.json. Nothing
+    is moved. No step of the plan overloads a host or breaks a rule (RAM, CPU, reserved space, fixed
+    hosts, HA groups); a machine that migrates counts on both hosts.
+
+    The best plan leaves the fewest machines without a host, then breaks the fewest soft rules,
+    then has the fewest moves, and then moves the fewest MiB.
     """
     from pulsus.placement.what_if import apply_change
 

@@ -92,7 +92,9 @@ def command(
     """
     if bool(request) == bool(source):
         raise UsageError(
-            "give a request, or a plan with --file, and not both",
+            "a request and --file were both given: one plan is made from one of them"
+            if request
+            else "neither a request nor --file was given, and a plan is made from one of them",
             hint='pulsus plan "REQUEST" -o plan.yaml, or: pulsus plan --file edited.yaml',
         )
     _refuse_verb_of_a_file(request)

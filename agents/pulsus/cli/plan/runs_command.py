@@ -18,6 +18,7 @@ from pulsus.errors import RunNotFound, UsageError
 if TYPE_CHECKING:
     from pulsus.agent.trace_replay import ReplayedVerdict
     from pulsus.execution.engine.resume_decision import Settlement
+    from pulsus.execution.journal.run_records import RunSummary
 
 EPILOG = page_end(
     "pulsus runs list",
@@ -51,10 +52,13 @@ def list_command(session: CommandSession, limit: int) -> None:
     A waiting run has a line about what it waits for.
     """
     from pulsus.cli.plan.run_lines import needs_lines, needs_to_dict
+    from pulsus.core.storage.state_db.state_db import has_state_db
     from pulsus.routing.plans.apply_plan import open_journal
 
-    with closing(open_journal(session.app)) as journal:
-        found = journal.list_runs(limit)
+    found: tuple[RunSummary, ...] = ()
+    if has_state_db(session.app.state_dir):
+        with closing(open_journal(session.app)) as journal:
+            found = journal.list_runs(limit)
     if session.json:
         rows = [
             {
@@ -86,10 +90,10 @@ def show_command(session: CommandSession, run_id: str, full: bool) -> None:
     """Show each step of RUN with its state, and what the plan returned."""
     from pulsus.cli.plan.apply_command import print_outputs
     from pulsus.cli.plan.run_lines import run_lines, run_to_dict
-    from pulsus.routing.plans.apply_plan import open_journal, saved_plan_of
+    from pulsus.routing.plans.apply_plan import open_journal_of, saved_plan_of
     from pulsus.routing.plans.run_results import read_outputs
 
-    with closing(open_journal(session.app)) as journal:
+    with closing(open_journal_of(session.app, run_id)) as journal:
         record = journal.read_run(run_id)
         saved = saved_plan_of(record)
         outputs = read_outputs(session.app.state_dir, saved, record)
@@ -144,7 +148,7 @@ def resume_command(
 
     app = session.app
     answers = _parse_settled(settled)
-    with closing(apply_plan.open_journal(app)) as journal:
+    with closing(apply_plan.open_journal_of(app, run_id)) as journal:
         saved = apply_plan.saved_plan_of(journal.read_run(run_id))
     progress = PlanProgress(saved.plan, quiet=session.verbosity < 0 or session.json)
     approval = plan_approval(session, progress, yes=yes)
@@ -168,8 +172,8 @@ def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
 
     Each step is shown in the order in which it ended, with the inputs that it had and its result.
     It also says if `pulsus apply` would still run this plan, or what of it was changed since. For a
-    run of the agent, each verdict of the gates is decided again, and the exit status is 1 if one
-    differs today.
+    run of the agent, it decides again which calls may run, by the rules of now. The exit status is
+    1 if one of them is decided differently.
     """
     from pulsus.cli.plan.replay_lines import replay_lines, replay_to_dict
     from pulsus.routing.plans.replay_run import replay_run

@@ -30,6 +30,12 @@ EPILOG = page_end(
     "pulsus fill --jsonl requests.jsonl > values.jsonl",
     "pulsus fill --jsonl - --proposed < requests.jsonl",
     "pulsus fill --jsonl requests.jsonl --model",
+    notes=(
+        """A row of FILE (parameters is a JSON Schema):
+  {"id": "1", "query": "5 biggest files in /var", "tool": {"name": "biggest",
+   "description": "List the largest files.", "parameters": {"properties":
+   {"folder": {"type": "string"}, "limit": {"type": "integer"}}}}}""",
+    ),
     exits={0: "every row was answered", 2: "usage, or an invalid row", 130: "interrupted"},
 )
 
@@ -58,12 +64,11 @@ class _InvalidRow(ValueError):
 def command(session: CommandSession, rows: Path, proposed: bool, with_model: bool) -> None:
     """Show which inputs of a tool a request fills, and from which words.
 
-    A row gives a request and the tool it is for, as name, description and parameters (JSON
-    Schema), or several tools in order as steps. Each row is answered with one line of JSON for
-    each tool: args holds the values that a run would use without asking, confidence the
-    probability of each, text the words it came from. An invalid row is answered with its error,
-    and the next row follows. With --model, rows with one tool may take seconds each. With
-    --output text the answers are written to be read.
+    FILE has one row of JSON a line: the request (query) and the tool it is for (tool), or several
+    tools in order (steps). Each tool gets one line of answer: `args` are the values that a run
+    would use without asking, `confidence` is the probability of each, and `text` the words it came
+    from. An invalid row gets an error, and the others are still answered. --output text prints
+    lines for people. With --model a row may take seconds.
     """
     invalid = 0
     model = _connect(session) if with_model else None

@@ -22,9 +22,9 @@ list it stands for more items. As a key with the value "..." it stands for
 more keys:
   {"text": "a"} -> {"rows": [1, "..."], "...": "..."}"""
 
-HIDDEN_EXAMPLE = """Open values prove nothing: without a person, two examples must expect
-different values. If you give two or more examples, one is hidden from the
-model, and the module must pass it too."""
+HIDDEN_EXAMPLE = """A "..." proves nothing. Without a person who approves, two examples have to
+expect different values. If you give two or more examples, one is hidden from
+the model, and the module must pass it too."""
 
 EPILOG = page_end(
     'pulsus generate "count the vowels of a text" \\\n'
@@ -63,7 +63,7 @@ EPILOG = page_end(
     "--rounds",
     type=click.IntRange(0, 10),
     metavar="N",
-    help="Repair rounds after a refused answer.  [default: generator.rounds]",
+    help="How often a refused answer goes back to the model.  [default: generator.rounds]",
 )
 @click.option(
     "--regenerate",
@@ -87,8 +87,8 @@ def command(
 ) -> None:
     """Let the configured model write a tool for REQUEST.
 
-    The module is written to workflows/_tmp/. It must meet the import allowlist and the docstring
-    contract, and it is linted, type-checked and run in the sandbox on your examples. A refused
+    The module is written to workflows/_tmp/. It may import allowed packages only, and its docstring
+    is its contract. It is linted, type-checked and run in the sandbox on your examples. A refused
     answer goes back to the model with the reasons. An accepted module waits for your approval.
     """
     from pulsus.cli import console

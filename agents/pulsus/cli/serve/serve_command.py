@@ -62,7 +62,7 @@ EPILOG = page_end(
     "names",
     multiple=True,
     metavar="HOST",
-    help="A name that browsers may use for this server; repeatable.",
+    help="Accept this host name in addresses of browsers, for example ops.example.org; repeatable.",
 )
 @click.option(
     "--tls-cert",
@@ -76,7 +76,11 @@ EPILOG = page_end(
     metavar="FILE",
     help="Key of the certificate.",
 )
-@click.option("--insecure-remote", is_flag=True, help="Listen beyond this machine without TLS.")
+@click.option(
+    "--insecure-remote",
+    is_flag=True,
+    help="Listen beyond this machine without TLS: others can then read passwords.",
+)
 @common()
 def command(
     session: CommandSession,

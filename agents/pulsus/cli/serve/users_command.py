@@ -92,7 +92,8 @@ def disable_command(session: CommandSession, name: str) -> None:
 def token_command(session: CommandSession, name: str, role: str, days: int) -> None:
     """Make a token for a client of the user NAME. It is shown once.
 
-    It may do what its role and its user both may.
+    A client is a program that signs in for the user: `pulsus approvals`, `pulsus agent --server` or
+    a script. It may do what --role says, and never more than the user.
     """
     from pulsus.web.accounts.bearer_tokens import BearerTokens
     from pulsus.web.accounts.user_accounts import UserAccounts

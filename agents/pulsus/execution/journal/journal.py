@@ -269,14 +269,14 @@ class Journal:
         with state_db.database_errors(self._path):
             found = run_queries.read_run(self._db, self._state_dir, run_id, owned=owned)
         if found is None:
-            raise _not_found(run_id)
+            raise run_not_found(run_id)
         return found
 
     def _require_run(self, run_id: str) -> None:
         with state_db.database_errors(self._path):
             row = self._db.execute("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)).fetchone()
         if row is None:
-            raise _not_found(run_id)
+            raise run_not_found(run_id)
 
     def _now(self) -> str:
         return self._clock().isoformat(timespec="milliseconds")
@@ -329,7 +329,8 @@ def _rolled_back_on_error(database: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _not_found(run_id: str) -> RunNotFound:
+def run_not_found(run_id: str) -> RunNotFound:
+    """Return the error for a run that no journal of this project has."""
     return RunNotFound(
         f"no plan was run as {run_id!r}",
         hint="`pulsus runs list` shows the runs of this project",

@@ -24,6 +24,7 @@ from pulsus.core.compose.saved_plans.saved_plan_mapping import (
     saved_plan_to_dict,
 )
 from pulsus.core.memory.past_routes import PastRoute
+from pulsus.core.storage.state_db.state_db import has_state_db
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import open_trace
 from pulsus.core.types import JsonValue, Plan
@@ -32,7 +33,7 @@ from pulsus.execution.engine.engine import EngineLimits, PlanEngine
 from pulsus.execution.engine.plan_run import RunEnd
 from pulsus.execution.engine.progress import Progress, RunProgress, StepProgress, write_to_trace
 from pulsus.execution.engine.resume_decision import Settlement
-from pulsus.execution.journal.journal import Journal
+from pulsus.execution.journal.journal import Journal, run_not_found
 from pulsus.execution.journal.run_records import NewRun, RunRecord
 from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.execution.workers.warm_process import WarmProcess
@@ -134,7 +135,7 @@ def resume_run(
     progress: Progress,
 ) -> AppliedRun:
     """Go on with a run from its journal. Raises PlanMoved, RunNotFound, Busy, UsageError."""
-    with closing(open_journal(project)) as journal:
+    with closing(open_journal_of(project, run_id)) as journal:
         record = journal.read_run(run_id)
     saved = saved_plan_of(record)
     require_unmoved(project, saved, ())
@@ -148,8 +149,16 @@ def resume_run(
 
 
 def open_journal(project: Project) -> Journal:
-    """Return the journal of the project. Close it."""
+    """Return the journal of the project, made if there is none. Close it."""
     return Journal(project.state_dir, project.project, ids.utc_now)
+
+
+def open_journal_of(project: Project, run_id: str) -> Journal:
+    """Return the journal that has the run. Close it. Raises RunNotFound if no plan was run yet."""
+    # Looking for a run makes no state in a folder that has none.
+    if not has_state_db(project.state_dir):
+        raise run_not_found(run_id)
+    return open_journal(project)
 
 
 def saved_plan_of(record: RunRecord) -> SavedPlan:

@@ -18,7 +18,7 @@ from pulsus.execution.journal.run_folder import load_result as load_file
 from pulsus.execution.journal.run_records import RunRecord, StepRecord
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.project_protocol import Project
-from pulsus.routing.plans.apply_plan import open_journal, saved_plan_of
+from pulsus.routing.plans.apply_plan import open_journal_of, saved_plan_of
 from pulsus.routing.plans.changes_since_review import find_moved_parts
 from pulsus.routing.plans.run_results import load_result
 
@@ -45,7 +45,7 @@ class Replay:
 
 def replay_run(project: Project, run_id: str) -> Replay:
     """Return the recorded run. Raises RunNotFound, StateCorrupt."""
-    with closing(open_journal(project)) as journal:
+    with closing(open_journal_of(project, run_id)) as journal:
         record = journal.read_run(run_id)
     saved = saved_plan_of(record)
     tools = {step.id: step.tool for step in saved.plan.steps}

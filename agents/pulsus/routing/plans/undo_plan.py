@@ -18,7 +18,7 @@ from pulsus.core.types import Constant, JsonValue, Plan, PlanStep, ToolSpec
 from pulsus.errors import NothingToUndo, PulsusError
 from pulsus.execution.journal.run_records import RunRecord, StepRecord
 from pulsus.routing.delivery.project_protocol import Project
-from pulsus.routing.plans.apply_plan import open_journal, saved_plan_of
+from pulsus.routing.plans.apply_plan import open_journal_of, saved_plan_of
 from pulsus.routing.plans.run_results import load_result
 from pulsus.routing.plans.save_plan import save_plan
 
@@ -28,7 +28,7 @@ def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
 
     Raises RunNotFound, and NothingToUndo if no write of the run can be reversed.
     """
-    with closing(open_journal(project)) as journal:
+    with closing(open_journal_of(project, run_id)) as journal:
         record = journal.read_run(run_id)
         saved = saved_plan_of(record)
         steps, notes = _reverse_steps(project, record, saved)
