@@ -140,9 +140,9 @@ class SessionWords:
 
 _SCHEMES: Final = frozenset({"http", "https"})
 _USUAL_SIGNS: Final = frozenset(
-    {"://", ":///", "/?", "--", "..", "/.", "./", "../", "~/", "|/", "&&", "||", "'/", '"/', "->"}
+    {*"/.-_:?=&@|,+*'\"", *("://", ":///", "/?", "--", "..", "/.", "./", "../", "|/", "&&", "||")}
 )
-"""Two or three signs beside each other, without blanks, that paths, URLs and commands have."""
+"""The signs between two words, without blanks, that paths, URLs and commands have."""
 
 
 def _is_small(piece: str) -> bool:
