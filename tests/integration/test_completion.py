@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from pulsus.cli.command_group import COMMANDS
-from tests.project import pulsus
+from tests.project import make, pulsus
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -52,6 +52,30 @@ def test_a_partial_word_is_completed(tmp_path, line, offers):
     found = complete(tmp_path, line)
     assert set(offers) <= set(found)
     assert bool(found) == bool(offers)
+
+
+@pytest.mark.parametrize(
+    ("line", "offers"),
+    [
+        ("pulsus run text/", ["text/count/count_words"]),
+        ("pulsus tools show count_w", ["text/count/count_words"]),
+        ("pulsus explain x --why-not count_w", ["text/count/count_words"]),
+        ("pulsus commands show systemct", ["systemctl"]),
+        ("pulsus config show sandbox.max_s", ["sandbox.max_seconds"]),
+        ("pulsus run nonsense", []),
+    ],
+)
+def test_a_word_of_the_project_is_completed(tmp_path, line, offers):
+    found = complete(make(tmp_path), line)
+    assert set(offers) <= set(found)
+    assert bool(found) == bool(offers)
+
+
+@pytest.mark.parametrize("line", ["pulsus run a", "pulsus runs show ", "pulsus config show z"])
+def test_a_project_that_cannot_be_read_puts_no_message_into_the_typed_line(tmp_path, line):
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/pulsus.toml").write_text("no toml", encoding="utf-8")
+    assert complete(tmp_path, line) == []
 
 
 def test_an_unknown_shell_is_a_usage_error(tmp_path):

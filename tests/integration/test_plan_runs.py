@@ -9,6 +9,7 @@ import time
 import pytest
 
 from pulsus.core.storage.records.promotion_target import Target
+from tests.integration.test_completion import complete
 from tests.integration.test_json_schemas import check
 from tests.integration.test_run_verified import FACTS, READER, WRITER
 from tests.project import PULSUS, pulsus_here
@@ -76,6 +77,12 @@ def test_control_keys_decide_which_steps_run(project):
     rows = {step["id"]: step for step in found["steps"]}
     assert rows["no"]["reason"] == "condition"
     assert rows["each"]["items"] == {"done": 2}
+
+
+def test_the_shell_completes_the_id_of_a_run(project):
+    save(project, read("a", project / "mark"))
+    run_id = run(project, "apply", "plan.yaml")[1]["run_id"]
+    assert complete(project, f"pulsus runs show {run_id[:6]}") == [run_id]
 
 
 def test_a_write_waits_for_a_person_and_resume_makes_it(project):

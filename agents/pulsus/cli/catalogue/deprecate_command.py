@@ -9,6 +9,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.completed_words import complete_tools
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.errors import ApprovalNeeded, UsageError
@@ -46,8 +47,13 @@ EPILOG = page_end(
 
 
 @click.command(epilog=EPILOG)
-@click.argument("tool", metavar="ID")
-@click.option("--replacement", metavar="ID", help="The promoted tool to use instead.")
+@click.argument("tool", metavar="ID", shell_complete=complete_tools)
+@click.option(
+    "--replacement",
+    metavar="ID",
+    shell_complete=complete_tools,
+    help="The promoted tool to use instead.",
+)
 @click.option(
     "--sunset",
     type=_Day(formats=["%Y-%m-%d"]),

@@ -8,6 +8,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.completed_words import complete_tools
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.errors import ApprovalNeeded
@@ -32,7 +33,7 @@ EPILOG = page_end(
 
 
 @click.command(epilog=EPILOG)
-@click.argument("tool", metavar="ID")
+@click.argument("tool", metavar="ID", shell_complete=complete_tools)
 @click.option("--yes", is_flag=True, help="Approve it; your user name is recorded.")
 @click.option("--force", is_flag=True, help="Remove it although promoted tools need it.")
 @common()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.completed_words import complete_tools
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.core.text.plurals import counted
@@ -38,7 +39,7 @@ EPILOG = page_end(
 
 
 @click.command(epilog=EPILOG)
-@click.argument("tool", metavar="ID[@VERSION]")
+@click.argument("tool", metavar="ID[@VERSION]", shell_complete=complete_tools)
 @click.option("--yes", is_flag=True, help="Approve it; your user name is recorded.")
 @common()
 def command(session: CommandSession, tool: str, yes: bool) -> None:

@@ -11,6 +11,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.catalogue import adopt_command, remove_command, tools_check_command
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.completed_words import complete_tools
 from pulsus.cli.help_text import page_end
 from pulsus.cli.line_folding import fold_docstring
 from pulsus.cli.options import common
@@ -42,7 +43,7 @@ def command() -> None:
 
 
 @command.command("list", epilog=LIST)
-@click.argument("prefix", default="")
+@click.argument("prefix", default="", shell_complete=complete_tools)
 @common()
 def list_(session: CommandSession, prefix: str) -> None:
     """List tools whose id starts with PREFIX."""
@@ -69,7 +70,7 @@ def list_(session: CommandSession, prefix: str) -> None:
 
 
 @command.command(epilog=SHOW)
-@click.argument("tool_id", metavar="ID")
+@click.argument("tool_id", metavar="ID", shell_complete=complete_tools)
 @common()
 def show(session: CommandSession, tool_id: str) -> None:
     """Show a tool's contract: arguments, outputs, effects, examples."""

@@ -10,6 +10,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.commands import project_scope, table_check
+from pulsus.cli.completed_words import complete_programs
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.core.telemetry.sanitize import strip_controls
@@ -155,7 +156,7 @@ def _answer_rows(session: CommandSession, rows: Path, answering: RowClassifier) 
 
 
 @command.command("list", epilog=LIST)
-@click.argument("prefix", default="")
+@click.argument("prefix", default="", shell_complete=complete_programs)
 @common()
 def list_(session: CommandSession, prefix: str) -> None:
     """List the programs that have a table.
@@ -186,7 +187,7 @@ def list_(session: CommandSession, prefix: str) -> None:
 
 
 @command.command(epilog=SHOW)
-@click.argument("program")
+@click.argument("program", shell_complete=complete_programs)
 @common()
 def show(session: CommandSession, program: str) -> None:
     """Show the table of PROGRAM: its reading options and subcommands."""

@@ -11,6 +11,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.completed_words import complete_runs
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, full_option
 from pulsus.errors import RunNotFound, UsageError
@@ -83,7 +84,7 @@ def list_command(session: CommandSession, limit: int) -> None:
 
 
 @command.command("show", epilog=page_end("pulsus runs show RUN", exits=_EXITS))
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", shell_complete=complete_runs)
 @full_option
 @common()
 def show_command(session: CommandSession, run_id: str, full: bool) -> None:
@@ -123,7 +124,7 @@ def show_command(session: CommandSession, run_id: str, full: bool) -> None:
         },
     ),
 )
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", shell_complete=complete_runs)
 @click.option("--yes", is_flag=True, help="Confirm the writes; your user name is recorded.")
 @click.option(
     "--settle",
@@ -164,7 +165,7 @@ def resume_command(
         exits={0: "done", 1: "a verdict differs today", 2: _EXITS[2], 75: "try again"},
     ),
 )
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", shell_complete=complete_runs)
 @full_option
 @common()
 def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
@@ -201,7 +202,7 @@ def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
         exits={0: "done", 2: _EXITS[2], 5: "nothing can be undone", 75: "try again"},
     ),
 )
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", shell_complete=complete_runs)
 @click.option(
     "-o",
     "target",

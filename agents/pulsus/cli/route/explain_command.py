@@ -12,6 +12,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.completed_words import complete_tools
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, embeddings_option, kind_option, rag_option
 from pulsus.cli.render.validation_text import relative
@@ -33,7 +34,13 @@ EPILOG = page_end(
 
 @click.command(epilog=EPILOG)
 @click.argument("request", nargs=-1, required=True)
-@click.option("--why-not", "about", metavar="TOOL", help="Say why TOOL was not chosen.")
+@click.option(
+    "--why-not",
+    "about",
+    metavar="TOOL",
+    shell_complete=complete_tools,
+    help="Say why TOOL was not chosen.",
+)
 @rag_option
 @embeddings_option
 @kind_option

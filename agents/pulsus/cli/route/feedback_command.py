@@ -11,6 +11,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.completed_words import complete_tools
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
@@ -34,6 +35,7 @@ EPILOG = page_end(
     "right",
     multiple=True,
     metavar="TOOL",
+    shell_complete=complete_tools,
     help="The tool that was right for the request; repeatable.",
 )
 @click.option("--none", "nothing", is_flag=True, help="No tool here fits the request.")

@@ -10,6 +10,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.completed_words import complete_tools
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, exit_status_option, full_option, input_option
 from pulsus.core.telemetry.sanitize import strip_controls
@@ -37,7 +38,7 @@ EPILOG = page_end(
 
 
 @click.command(epilog=EPILOG)
-@click.argument("tool_id", metavar="ID")
+@click.argument("tool_id", metavar="ID", shell_complete=complete_tools)
 @input_option
 @click.option(
     "--yes", is_flag=True, help="Confirm a tool that may write; your user name is recorded."

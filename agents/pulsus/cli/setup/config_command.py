@@ -8,6 +8,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.completed_words import complete_settings
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.cli.setup.config_trust_command import trust
@@ -44,7 +45,7 @@ command.add_command(trust)
 
 
 @command.command(epilog=SHOW)
-@click.argument("prefix", default="")
+@click.argument("prefix", default="", shell_complete=complete_settings)
 @common(inspects=True)
 def show(session: CommandSession, prefix: str) -> None:
     """Print the settings whose names start with PREFIX.

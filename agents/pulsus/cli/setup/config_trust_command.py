@@ -12,6 +12,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.approval_prompt import confirm
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.completed_words import complete_settings
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.core.telemetry import ids
@@ -33,7 +34,7 @@ EPILOG = page_end(
 
 
 @click.command(epilog=EPILOG)
-@click.argument("keys", nargs=-1, metavar="[KEY]...")
+@click.argument("keys", nargs=-1, metavar="[KEY]...", shell_complete=complete_settings)
 @click.option("--all", "every", is_flag=True, help="Ask about every value that is not approved.")
 @click.option("--list", "listing", is_flag=True, help="List approvals, and values that need one.")
 @click.option("--revoke", metavar="KEY", multiple=True, help="Take an approval back.")
