@@ -14,6 +14,7 @@ from typing import Final
 from pulsus.commands.command_verdict import CallFinding, refusal
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import levels
+from pulsus.commands.risk.environment_queries import environment_options
 from pulsus.commands.risk.file_uses import rule_for_program
 from pulsus.commands.risk.secret_paths import is_secret, rules, words
 from pulsus.commands.shell.refused_characters import with_plain_dashes
@@ -37,7 +38,9 @@ def check_piped_file_names(script: Script, tables: Tables, *, fed: bool) -> Iter
         inner = unwrap(call)
         if "xargs" in wrappers(call):
             from_file = _has_option(call, _ARGUMENT_FILES)
-            reads = inner and not _is_limited_to_names(inner)
+            reads = inner and not (
+                _is_limited_to_names(inner) and not environment_options(program_name(inner))
+            )
         else:
             name_list = _find_name_list(inner)
             if name_list is None:
@@ -52,6 +55,10 @@ def check_piped_file_names(script: Script, tables: Tables, *, fed: bool) -> Iter
         source = (
             "a file" if from_file or not stage.fed else program_name(script.stages[at - 1].words)
         )
+        if environment_options(program_name(inner)):
+            rule = f"{source} decides its options, and may ask for an environment"
+            yield refusal("allow", program_name(inner), rule, "let docker ps -q list the names")
+            continue
         rule = f"{source} decides which files it reads, and may name any file"
         yield refusal("allow", program_name(inner), rule, "let find list the files")
 

@@ -27,6 +27,11 @@ _TOKEN: Final = re.compile(
 )
 _SHELL: Final = re.compile(r"(?:show\s+(?P<what>\w+)(?:\s+\w+)?|use\s+[\w-]+)\s*;?", re.ASCII)
 
+_EVERY_SETTING: Final = re.compile(
+    r"getParameter['\"]?\s*:\s*(?:['\"]|\{[^}]*allParameters)|showCredentials"
+)
+"""`{getParameter: "*"}`, and what shows credentials of users."""
+
 
 def inspect(words: tuple[str, ...], argument: str) -> Opinion:
     """Judge `words`, each a text for the shell's `--eval`."""
@@ -46,6 +51,9 @@ def _check_text(text: str) -> None:
         if shell["what"] and shell["what"] not in _WORDS["shows"]:
             raise Unclear(shell["what"], "not known to be shown")
         return
+    every = _EVERY_SETTING.search(text)
+    if every:
+        raise Unclear(every[0][:40], "it prints all settings, passwords among them; name some")
     reading = _MongoReader(_split_tokens(text))
     if not reading.tokens:
         raise Unclear(text, "there is nothing in it")

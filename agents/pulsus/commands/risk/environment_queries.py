@@ -13,16 +13,36 @@ from types import MappingProxyType
 from typing import Final
 
 from pulsus.commands.command_verdict import CallFinding, refusal
-from pulsus.commands.risk.secret_paths import rules, words
+from pulsus.commands.risk.secret_paths import leading_program, rules, words
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name, unwrap, wrappers
 
 _NAMES: Final = r"env|envs|envfrom|environ|environment|environments|[a-z_]*_environ"
 
-_PATH: Final = re.compile(
-    rf"(?<!labels)(?<!annotations)(?<!selector)[.\[\"'`]\s*(?:{_NAMES})(?![\w-])", re.IGNORECASE
+_LEAVES: Final = r"\.\.\s*(?:\*|\[?\s*[\"'`]?value(?![\w-]))"
+"""All values without their names, by which the redactor knows secrets: `{..value}`, `{..*}`."""
+
+_TELLING: Final = (
+    r"\b(?:string|binary)?data[.\[\"'`\s\\]+[\w.\\-]*(?:passw|passphrase|secret|token|credential|"
+    r"api_?key|private_?key)"
 )
-"""An environment within a template or a path: `.Config.Env`, `["env"]`, not `.labels.env`."""
+"""One value of a map of settings, by a telling name: `{.data.password}`."""
+
+_RECODED: Final = (
+    r"\bsplit\b|\bprintf?\s+\S*%[-+# 0-9.]*[xXbcoOUeEgG]|\bbase64"
+    r"|\bindex\b[^}]*\(\s*(?:print|join|lower|upper|title|pad|html|js|urlquery|slice)"
+    r"|\b(?:truncate|slice)\s+(?!\.(?:id|name|names|image|digest)\b)"
+)
+"""A template that takes names from values, encodes them, or computes which field it prints."""
+
+_PATH: Final = re.compile(
+    rf"(?<!labels)(?<!annotations)(?<!selector)[.\[\"'`]\s*(?:{_NAMES})(?![\w-])"
+    rf"|{_LEAVES}|{_TELLING}|\{{\{{[^}}]*(?:{_RECODED})"
+    r"|\A\s*(?:go-?template|jsonpath|custom-columns)-?file\b",
+    re.IGNORECASE,
+)
+"""An environment within a template or a path: `.Config.Env`, `["env"]`, not `.labels.env`. Also
+forms that the redactor could not read, and templates in a file, which may be such a form."""
 
 _WORD: Final = re.compile(rf"(?:^|[,\s])(?:{_NAMES}|environment[*?].*)(?=$|[,\s=])", re.IGNORECASE)
 """One of the names in a list of properties or fields."""
@@ -34,7 +54,12 @@ _NOTHING: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType({})
 def environment_options(program: str) -> Mapping[str, re.Pattern[str]]:
     """Return the options of `program` whose value names what is printed, and how an environment is
     named there."""
-    return _environment_patterns().get(program, _NOTHING)
+    return _environment_patterns().get(leading_program(program), _NOTHING)
+
+
+def asks_for_environment(text: str) -> bool:
+    """Return True if a path or template asks for an environment, or for values without names."""
+    return _PATH.search(text) is not None
 
 
 @cache

@@ -238,3 +238,14 @@ def _follow_link(path: str) -> str:
         if count:
             break
     return path
+
+
+def leading_program(name: str) -> str:
+    """Return the program whose rules hold for `name`: the first of those that are alike."""
+    return _leader_by_program().get(name, name)
+
+
+@cache
+def _leader_by_program() -> Mapping[str, str]:
+    groups = [str(group).split() for group in rules()["alike"]]
+    return {name: group[0] for group in groups for name in group}

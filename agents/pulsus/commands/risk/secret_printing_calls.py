@@ -16,7 +16,7 @@ from pulsus.commands.command_verdict import CallFinding, refusal
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import Level, levels
 from pulsus.commands.risk.environment_queries import environment_options
-from pulsus.commands.risk.secret_paths import rules
+from pulsus.commands.risk.secret_paths import leading_program, rules
 from pulsus.commands.shell.glob_overlap import fits
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name
@@ -28,6 +28,8 @@ _BETWEEN: Final = re.compile(r"/\*.*?\*/|--[^\n]*\n|[\s\"'`\[\]]", re.DOTALL)
 
 _ELSEWHERE: Final = frozenset({"ssh", "docker", "podman", "nerdctl", "kubectl", "oc"})
 """Programs that run others, whose words stand among their own."""
+
+_ASKED: Final = "it asks for an environment by name, or for values in a form that hides their names"
 
 _NAMES_ONLY: Final = frozenset({"name", "wide"})
 """Forms of kubectl's output that show no values."""
@@ -50,24 +52,13 @@ def find_secret_calls(given: Sequence[Word], tables: Tables) -> Iterator[CallFin
             return
 
 
-def leading_program(name: str) -> str:
-    """Return the program whose rules hold for `name`: the first of those that are alike."""
-    return _leader_by_program().get(name, name)
-
-
-@cache
-def _leader_by_program() -> Mapping[str, str]:
-    groups = [str(group).split() for group in rules()["alike"]]
-    return {name: group[0] for group in groups for name in group}
-
-
 def _find_environment_queries(name: str, parsed: Sequence[Level]) -> Iterator[CallFinding]:
     patterns = environment_options(name)
     for level in parsed:
         for one in level.parsed.given:
             for value in one.values if one.name in patterns else ():
                 if patterns[one.name].search(value.text):
-                    yield refusal("sensitive", value.text, "it asks for an environment by name")
+                    yield refusal("sensitive", value.text, _ASKED)
                     return
 
 
