@@ -32,6 +32,12 @@ def project(tmp_path):
     return folder
 
 
+def calibration_line(project):
+    """What `pulsus doctor` says of the calibration."""
+    checks = pulsus_here(project, "doctor", "--output", "json").json["checks"]
+    return next(check for check in checks if check["name"] == "calibration")
+
+
 @pytest.mark.seconds
 def test_a_stored_calibration_is_used_and_named(project):
     done = pulsus_here(project, "eval", "many.jsonl", "--calibrate", "--output", "json")
@@ -46,6 +52,7 @@ def test_a_stored_calibration_is_used_and_named(project):
     assert again == {"source": "project", "version": 1, "data": fitted["data"]}
     explained = pulsus_here(project, "explain", ASKED[0][0], "-v")
     assert "project version 1" in explained.out
+    assert "fitted on" in calibration_line(project)["found"]
 
 
 @pytest.mark.seconds
@@ -68,6 +75,9 @@ def test_a_calibration_for_other_signals_is_ignored_with_one_warning(project):
     done = pulsus_here(project, "eval", "requests.jsonl", "--output", "json")
     assert done.json["calibration"]["source"] == "shipped"
     assert done.err.count("config/calibration.json is not used") == 1
+    line = calibration_line(project)
+    assert not line["ok"]
+    assert "not used" in line["found"]
     routed = pulsus_here(project, "route", ASKED[0][0], "--plan")
     assert routed.err.count("config/calibration.json is not used") == 1
 

@@ -132,6 +132,7 @@ def _project_checks(app: App) -> Iterator[DoctorCheck]:
         yield _check_settings(app)
     yield _check_catalogue(app)
     yield from _git_ignored(app)
+    yield _check_calibration(app)
     yield _check_writable("logs", app.log_dir)
     yield _check_state(app)
     yield _check_plugins(app)
@@ -249,6 +250,21 @@ def _git_ignored(app: App) -> Iterator[DoctorCheck]:
         )
         hint = f"{found[0].fix}; `pulsus tools check` lists all"
         yield DoctorCheck("git", False, said, hint, required=False)
+
+
+def _check_calibration(app: App) -> DoctorCheck:
+    """Name the calibration that gives p. A project's own one that cannot be used is a finding."""
+    from pulsus.routing.evaluation.calibration_file import PLACE, load_calibration
+
+    calibration, unusable = load_calibration(app.project)
+    if unusable:
+        return DoctorCheck("calibration", False, unusable, required=False)
+    origin = calibration.provenance
+    if origin.get("source") != "project":
+        return DoctorCheck("calibration", True, "the one shipped with Pulsus", required=False)
+    day = str(origin.get("fitted_at", "an unknown day")).partition("T")[0]
+    found = f"{PLACE}, fitted on {day} to {origin.get('requests', '?')} requests"
+    return DoctorCheck("calibration", True, found, required=False)
 
 
 def _check_state(app: App) -> DoctorCheck:
