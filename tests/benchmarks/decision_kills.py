@@ -23,7 +23,7 @@ import griffe  # noqa: F401 - here, so that kills hit the storage and not an imp
 
 from pulsus.core.storage import catalogue_lock
 from pulsus.core.storage.decision_log import verify_log
-from pulsus.core.storage.promotion import archived_version
+from pulsus.core.storage.promotion import rollback
 from pulsus.core.storage.promotion.deprecate import deprecate
 from pulsus.core.storage.records import promotion_records, version_archive
 from pulsus.core.storage.records.promotion_target import Target
@@ -42,7 +42,7 @@ def target(number):
 
 def rolling_back(project, place, version):
     def act():
-        kept = archived_version.archived_version(project / "workflows", place, version)
+        kept = rollback.archived_version(project / "workflows", place, version)
         context = replace(CONTEXT, restores=version)
         done = promoted(project, kept.source, target=place, context=context, lock_seconds=60.0)
         return done.revision, done.version

@@ -4,7 +4,7 @@ import pytest
 
 from pulsus.core.storage import catalogue_lock
 from pulsus.core.storage.decision_log import verify_log
-from pulsus.core.storage.promotion import archived_version
+from pulsus.core.storage.promotion import rollback
 from pulsus.core.storage.records import promotion_records
 from pulsus.core.storage.records.promotion_target import Target
 from tests.decisions import decided
@@ -14,7 +14,7 @@ from tests.promotions import module, promoted, store_of, tree
 ACT = """
 from dataclasses import replace
 from pulsus.core.storage.decision_log import accept_break
-from pulsus.core.storage.promotion import archived_version
+from pulsus.core.storage.promotion import rollback
 from pulsus.core.storage.promotion.deprecate import deprecate
 from pulsus.core.storage.promotion.remove import remove
 from pulsus.routing.maintenance.tool_users import refuse_if_used
@@ -26,7 +26,7 @@ import griffe
 THINGS, HELLO = Target("system", "count", "things"), Target(None, "say", "hello")
 
 def back(project):
-    kept = archived_version.archived_version(project / "workflows", THINGS, "1.0.0")
+    kept = rollback.archived_version(project / "workflows", THINGS, "1.0.0")
     promoted(project, kept.source, context=replace(CONTEXT, restores="1.0.0"))
 
 def status(project, replacement):
@@ -87,7 +87,7 @@ def whole(project, name):
     entries = sum(p.read_text("utf-8").count("\n## ") for p in root.rglob("CHANGELOG.md"))
     assert entries == len(records), name
     for version in ("1.0.0", "1.0.1"):
-        assert archived_version.archived_version(
+        assert rollback.archived_version(
             root, Target("system", "count", "things"), version
         ).source, name
     assert [p for p in tree(root) if p.endswith(".pulsus-tmp")] == [], name

@@ -1,5 +1,8 @@
 """Compare the values of a project's files with this user's approvals (ADR 27).
 
+Without its approval commands refuse to start (`bootstrap/__init__.py`). Those that only inspect the
+project take the default in its place (`without_unapproved`).
+
 Effect: reads the user's approvals, only if a value needs one.
 """
 

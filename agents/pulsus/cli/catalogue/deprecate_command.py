@@ -76,13 +76,13 @@ def command(
     Until then ID is selected only if nothing else fits. `pulsus run ID` keeps working. It adds a
     line to metadata.jsonl and an entry to CHANGELOG.md. The module stays as it is.
     """
-    from pulsus.core.storage.promotion import archived_version, deprecate
+    from pulsus.core.storage.promotion import deprecate, rollback
     from pulsus.core.storage.promotion.promote import os_user
 
     app = session.app
     until = _checked(replacement, sunset, undo=undo)
-    target = archived_version.find_promoted(app.workflows_root, tool)
-    other = archived_version.find_promoted(app.workflows_root, replacement) if replacement else None
+    target = rollback.find_promoted(app.workflows_root, tool)
+    other = rollback.find_promoted(app.workflows_root, replacement) if replacement else None
     app.promoter().require_log()  # before anything is asked
     latest = deprecate.record_to_change(target, replacement=other, sunset=until, store=app.store)
     if latest and not yes:

@@ -1,4 +1,7 @@
-"""`pulsus init`: make a project, with the starter catalogue."""
+"""`pulsus init`: make a project, with the starter catalogue.
+
+`routing/starter_catalogue.py` copies the files and overwrites none.
+"""
 
 from __future__ import annotations
 

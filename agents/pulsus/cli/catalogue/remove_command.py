@@ -44,15 +44,15 @@ def remove(session: CommandSession, tool: str, yes: bool, force: bool) -> None:
     an entry to CHANGELOG.md. A tool that a promoted composition uses stays, unless it is
     deprecated.
     """
-    from pulsus.core.storage.promotion import archived_version
     from pulsus.core.storage.promotion import remove as removal
+    from pulsus.core.storage.promotion import rollback
     from pulsus.core.storage.promotion.promote import os_user
     from pulsus.core.storage.records.current_revision import CurrentRevision
     from pulsus.core.storage.records.promotion_target import checked_root
     from pulsus.routing.maintenance import tool_users
 
     app = session.app
-    target = archived_version.find_promoted(app.workflows_root, tool)
+    target = rollback.find_promoted(app.workflows_root, tool)
     root = checked_root(app.workflows_root)
     promoter = app.promoter()
     promoter.require_log()  # before anything is asked

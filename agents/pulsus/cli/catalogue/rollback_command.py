@@ -19,7 +19,7 @@ from pulsus.core.text.plurals import counted
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
-    from pulsus.core.storage.promotion.archived_version import ArchivedVersion
+    from pulsus.core.storage.promotion.rollback import ArchivedVersion
 
 _MOST_LINES = 20
 """Lines of the difference in the question."""
@@ -49,7 +49,7 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
     is never rewritten.
     """
     from pulsus.cli.catalogue import promote_command
-    from pulsus.core.storage.promotion import archived_version
+    from pulsus.core.storage.promotion import rollback
     from pulsus.routing.delivery import candidate_module
 
     ref, at, version = tool.partition("@")
@@ -59,11 +59,9 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
             hint="write ID@VERSION, or ID alone for the version before the latest",
         )
     app = session.app
-    target = archived_version.find_promoted(app.workflows_root, ref)
+    target = rollback.find_promoted(app.workflows_root, ref)
     promoter = app.promoter(app.new_run_id())
-    kept = archived_version.archived_version(
-        app.workflows_root, target, version or None, promoter.find
-    )
+    kept = rollback.archived_version(app.workflows_root, target, version or None, promoter.find)
     app.record_check().require_version(target, kept.version)
     promoter = replace(promoter, restores=kept.version)
     # The kept bytes, as they would lie in the tool's place.

@@ -21,7 +21,7 @@ _NAMELESS: Final = re.compile(
     r"@base(?:32|64)\b|\b(?:explode|ltrimstr|splits?|scalars|strings|leaf_paths)\b"
     r"|\.\.\s*(?:\||//)\s*(?:\.value|select\s*\(\s*type)"
 )
-"""What encodes, cuts, or prints values without their names in a program of jq."""
+"""Words of a jq program that encode or cut values, or print them without their names."""
 
 _NO_DESCRIPTION: Final = frozenset({"logs", "ps", "images", "version", "top", "stats"})
 """Subcommands that print no settings."""

@@ -149,7 +149,7 @@ def resume_run(
 
 
 def open_journal(project: Project) -> Journal:
-    """Return the journal of the project, made if there is none. Close it."""
+    """Return the journal of the project, made if it is missing. Close it."""
     return Journal(project.state_dir, project.project, ids.utc_now)
 
 

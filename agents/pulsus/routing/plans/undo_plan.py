@@ -1,6 +1,7 @@
 """Undo: make the plan that reverses the writes of a run, newest first (contracts, `Undo:`).
 
-Effect: reads the journal and the results of the run.
+Nothing runs here: `apply_plan.py` carries the plan out, like every saved plan. Effect: reads the
+journal and the results of the run.
 """
 
 from __future__ import annotations

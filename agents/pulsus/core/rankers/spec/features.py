@@ -1,5 +1,7 @@
 """The features of spec §4 as it names them: name similarity and keywords of the docs.
 
+`spec_ranker.py` weighs them and adds them up.
+
 The first vectors import scikit-learn, which takes about a second. Only an engine that uses these
 features may import this module.
 """

@@ -19,8 +19,8 @@ from pulsus import __version__
 from pulsus.core.contract.effective_kind import get_effective_kind
 from pulsus.core.storage.catalogue_lock import CatalogueLock, CatalogueStore
 from pulsus.core.storage.promotion import choose_version
-from pulsus.core.storage.promotion.archived_version import target_of
 from pulsus.core.storage.promotion.deprecate import status_record
+from pulsus.core.storage.promotion.rollback import target_of
 from pulsus.core.storage.records import snapshots
 from pulsus.core.storage.records.change_set import ChangeSet
 from pulsus.core.storage.records.current_revision import CurrentRevision, Find, tool_hash

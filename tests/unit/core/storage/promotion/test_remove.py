@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.core.storage.promotion import archived_version, deprecate
+from pulsus.core.storage.promotion import deprecate, rollback
 from pulsus.core.storage.promotion.remove import remove
 from pulsus.core.storage.records import promotion_records
 from pulsus.core.storage.records.current_revision import CurrentRevision
@@ -99,7 +99,7 @@ def test_removing_again_changes_nothing(project):
 
 def test_a_removed_tool_comes_back_under_a_higher_version_and_the_audit_is_clean(project):
     removed(project)
-    kept = archived_version.archived_version(project / "workflows", TOOL, None)
+    kept = rollback.archived_version(project / "workflows", TOOL, None)
     assert (kept.version, kept.source) == ("1.0.1", module("two"))
     done = promoted(
         project, kept.source, target=TOOL, context=replace(CONTEXT, restores=kept.version)
@@ -107,7 +107,7 @@ def test_a_removed_tool_comes_back_under_a_higher_version_and_the_audit_is_clean
     assert (done.created, done.version) == (True, "1.0.2")
     assert TOOL.path(project / "workflows").read_bytes() == module("two")
     assert audited(project) == []
-    older = archived_version.archived_version(project / "workflows", TOOL, "1.0.0")
+    older = rollback.archived_version(project / "workflows", TOOL, "1.0.0")
     assert older.source == module("one")
 
 
@@ -140,7 +140,7 @@ def test_a_file_that_was_deleted_by_hand_is_removed_with_the_bytes_found_elsewhe
     TOOL.path(project / "workflows").unlink()
     removed(project, find=lambda target, digest: module("two"))
     assert audited(project) == []
-    assert archived_version.archived_version(project / "workflows", TOOL, None).source
+    assert rollback.archived_version(project / "workflows", TOOL, None).source
 
 
 def test_a_deleted_file_whose_bytes_are_lost_is_removed_and_the_audit_warns(project):

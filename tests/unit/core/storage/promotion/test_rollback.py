@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.core.storage.promotion import archived_version
+from pulsus.core.storage.promotion import rollback
 from pulsus.core.storage.records import promotion_records, version_archive
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.errors import (
@@ -34,7 +34,7 @@ def records(project):
 
 
 def kept(project, version=None, target=THINGS):
-    return archived_version.archived_version(project / "workflows", target, version)
+    return rollback.archived_version(project / "workflows", target, version)
 
 
 def rolled_back(project, version=None):
@@ -132,7 +132,7 @@ def test_the_latest_version_comes_back_over_a_deleted_file(tmp_path):
     promoted(tmp_path, FIRST)
     (tmp_path / FOLDER / "things.py").unlink()
     find = PreviousBytes(tmp_path / "workflows", tmp_path / ".pulsus")
-    found = archived_version.archived_version(tmp_path / "workflows", THINGS, "1.0.0", find)
+    found = rollback.archived_version(tmp_path / "workflows", THINGS, "1.0.0", find)
     assert found.source == FIRST
 
 
@@ -205,7 +205,7 @@ def test_a_tool_is_found_by_its_records_even_where_its_file_is_gone(tmp_path):
     promoted(tmp_path)
     promoted(tmp_path, target=Target(None, "count", "others"))
     (tmp_path / FOLDER / "things.py").unlink()
-    find = archived_version.find_promoted
+    find = rollback.find_promoted
     root = tmp_path / "workflows"
     assert find(root, "things") == find(root, "system/count/things") == THINGS
     assert find(root, "others.py").domain is None
