@@ -229,6 +229,7 @@ class AgentSession:
             looks_first=likely is not None or (selection.measures and not follows_up),
             likely=likely,
             question=text if only_asks(text) and not follows_up else "",
+            known=cluster,
         )
         self.state = end.state
         return AskEnd(run_id, end, fetched)

@@ -3,16 +3,16 @@
 Asked only if no tool succeeded since the user's last message: then such a claim is invented. The
 phrases are in `phantom_claims.yaml`.
 
-Five modules look for what a model made up: `phantom_claims.py` (claims of work in an answer),
-`ungrounded_numbers.py` (numbers in an answer), `agent/control/target_grounding.py` (targets of
-writes), `agent/control/invented_inputs.py` (optional inputs of reads) and
-`agent/control/sent_words.py` (words that a read would send).
+Six modules look for what a model made up: `phantom_claims.py` (claims of work in an answer),
+`unread_claims.py` (states of what was not read), `ungrounded_numbers.py` (numbers),
+`agent/control/target_grounding.py` (targets of writes), `agent/control/invented_inputs.py`
+(optional inputs of reads) and `agent/control/sent_words.py` (words that a read would send).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, cast
@@ -34,6 +34,7 @@ SAFE_MESSAGE: Final = (
 
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _QUOTED: Final = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|`[^`\n]*`")
+_MARKS: Final = re.compile(r"[`*\"“”]")
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _LONGEST_SENTENCE: Final = 300
 """Longer sentences are looked at in parts: the time of a check is bounded."""
@@ -72,6 +73,20 @@ def find_phantom_claim(
         if category is not None:
             return PhantomClaim(category, sentence)
     return None
+
+
+def claimed_states(reply: str) -> Iterator[str]:
+    """Yield the words of each claim of a state in English, from its subject on."""
+    rules = _claim_rules()
+    for sentence in _sentences(reply):
+        plain = _MARKS.sub("", sentence).lower()
+        if rules.general.match(plain):
+            continue
+        for pattern in (*rules.categories["state"], *rules.more_states):
+            found = pattern.search(plain)
+            if found and not rules.hedge.search(plain, 0, found.end()):
+                yield found[0].strip()
+                break
 
 
 def _sentences(reply: str) -> Iterable[str]:
@@ -126,6 +141,7 @@ class _ClaimRules:
     hedge: re.Pattern[str]
     general: re.Pattern[str]
     certain: tuple[re.Pattern[str], ...]
+    more_states: tuple[re.Pattern[str], ...]
     categories: Mapping[ClaimCategory, tuple[re.Pattern[str], ...]]
     languages: tuple[_Language, ...]
 
@@ -137,6 +153,7 @@ def _claim_rules() -> _ClaimRules:
         hedge=_hedge(data, r"n't\b"),
         general=re.compile(data["general"]),
         certain=_compile(data["certain"], data["words"]),
+        more_states=_compile(data["more_states"], data["words"]),
         categories=_categories(data),
         languages=tuple(
             _Language(_hedge(each, each.get("hedge", "")), _categories(each))

@@ -51,6 +51,12 @@ def _is_english(sentence: str, said: set[str]) -> bool:
     return found > other
 
 
+def english_words() -> frozenset[str]:
+    """Return the known words: those of English, and those that many languages share."""
+    english, shared = _vocabulary()
+    return english | shared
+
+
 @cache
 def _vocabulary() -> tuple[frozenset[str], frozenset[str]]:
     """Return the words that are English alone, and those that tell no language."""

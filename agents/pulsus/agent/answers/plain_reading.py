@@ -50,6 +50,11 @@ def _may_claim(word: str) -> bool:
     return word not in _vocabulary() and (word in _deeds() or _DEED.search(word) is not None)
 
 
+def reading_words() -> frozenset[str]:
+    """Return the words of plain readings and of what is read."""
+    return _vocabulary()
+
+
 @cache
 def _vocabulary() -> frozenset[str]:
     """Return the words of plain readings and of what is read."""

@@ -19,6 +19,7 @@ NO_CALL_SUCCEEDED: Final = (
     "No tool call succeeded for this request: nothing was changed, and the text is the model's own."
 )
 _NO_RESULT_HAS: Final = "No tool result has: {}."
+_NO_RESULT_IS_ABOUT: Final = "No tool result is about: {}."
 _CHANGED: Final = "Changed for this request: {}."
 _NOT_CONFIRMED: Final = "Changed for this request and not confirmed: {}."
 _FAILED: Final = "A change was begun and failed: {}."
@@ -58,17 +59,28 @@ class RunFacts:
         return {"succeeded": self.succeeded, "changed": [*self.changed]}
 
 
-def run_note(facts: RunFacts, answer: str, question: str, unsupported: Sequence[str] = ()) -> str:
+def run_note(
+    facts: RunFacts,
+    answer: str,
+    question: str,
+    unsupported: Sequence[str] = (),
+    unread: Sequence[str] = (),
+) -> str:
     """Return the sentences that a reader needs beside an answer of a model, or an empty text.
 
     `question` is the text of a request that asks for no change; it is empty for any other one. With
     a change, or without a call that worked, there always is a sentence. A plain reading in answer
     to a question in English has none. In every other case the reader is told that nothing was
-    changed. `unsupported` are numbers of the answer that no result has.
+    changed. `unsupported` are numbers of the answer that no result has, and `unread` the subjects
+    of its claims that no result mentions.
     """
     if not facts.succeeded and not facts.changed and not facts.failed:
         return NO_CALL_SUCCEEDED
-    missing = [_NO_RESULT_HAS.format(", ".join(unsupported))] if unsupported else []
+    missing = [
+        sentence.format(", ".join(each))
+        for sentence, each in ((_NO_RESULT_HAS, unsupported), (_NO_RESULT_IS_ABOUT, unread))
+        if each
+    ]
     if facts.changed or facts.failed:
         return " ".join([*_told_changes(facts), *missing])
     ordinary = (

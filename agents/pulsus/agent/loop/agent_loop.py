@@ -18,6 +18,7 @@ from pulsus.agent.answers.repeated_calls import ErrorTurns
 from pulsus.agent.answers.run_facts import RunFacts, run_note
 from pulsus.agent.answers.tool_markup import remove_leaks
 from pulsus.agent.answers.ungrounded_numbers import find_ungrounded_numbers
+from pulsus.agent.answers.unread_claims import SeenWords, find_unread_subjects
 from pulsus.agent.loop.call_draft import CallDraft
 from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.model_asker import ModelAsker
@@ -121,18 +122,20 @@ class AgentLoop:
         looks_first: bool = False,
         likely: ProposedCall | None = None,
         question: str = "",
+        known: str = "",
     ) -> RunEnd:
         """Return the end of the run. `tools` are those offered to the model in a state.
 
         With `looks_first` the first turn has to call a tool: the request is about a machine.
         `likely` is the call that is suggested. `question` is the text of a request that asks for
-        no change; it is empty for every other one.
+        no change; it is empty for every other one. `known` is the state that the run begins with.
         """
         emit = self._ports.emit
         emit(agent_event("agent_start", run_id=run_id, max_turns=self._budget.max_turns))
         run = _Run(replace(state, calls_made=0, succeeded=0, errors=ErrorTurns()), transcript)
         run.deadline = self._ports.clock() + self._seconds
         run.looks_first, run.likely, run.question = looks_first, likely, question
+        run.seen.add(known)
         for run_turn in range(1, self._budget.max_turns + 1):
             run.turn = run_turn
             run.state = replace(run.state, turn=run.state.turn + 1)
@@ -211,6 +214,8 @@ class AgentLoop:
         run.suggested += done.suggested
         run.writes += done.writes
         run.note_writes(done)
+        for each in done.envelopes:
+            run.seen.add_call(each.call.tool, each.call.args, each.envelope)
         run.transcript.add_results(done.envelopes, run.state.turn)
         if done.suspended is not None:
             return self._suspend(run, done.suspended)
@@ -270,7 +275,8 @@ class AgentLoop:
             text, confidence = SAFE_MESSAGE, "low"
         if claim is None:  # else the message says it
             run.unsupported = self._unsupported(run, text)
-            run.note = run_note(run.facts(), text, run.question, run.unsupported)
+            run.unread = self._unread(run, text)
+            run.note = run_note(run.facts(), text, run.question, run.unsupported, run.unread)
         if run.waits_for:
             return self._end(run, f"{run.waits_for}. {text}", "low", WAITING)
         return self._end(run, text, confidence, DONE)
@@ -280,6 +286,12 @@ class AgentLoop:
         if not run.state.succeeded:
             return ()
         return find_ungrounded_numbers(answer, run.transcript.sources())
+
+    def _unread(self, run: _Run, answer: str) -> tuple[str, ...]:
+        """Return what an answer claims a state of, though no result of this request mentions it."""
+        if not run.state.succeeded:
+            return ()
+        return find_unread_subjects(answer, run.transcript.request, run.seen)
 
     def _sends_back(self, run: _Run, answer: str) -> bool:
         """Return True if the answer has numbers that nothing has. Asked once a run."""
@@ -364,7 +376,8 @@ class AgentLoop:
         if answer:
             more: dict[str, JsonValue] = {"suggested": [*suggested]} if suggested else {}
             more |= facts.to_json() | ({"note": run.note} if run.note else {})
-            more |= {"unsupported": [*run.unsupported]} if run.unsupported else {}
+            unsupported: list[JsonValue] = [*run.unsupported, *run.unread]
+            more |= {"unsupported": unsupported} if unsupported else {}
             self._ports.emit(
                 agent_event("agent_final", summary=text, confidence=confidence, **more)
             )
@@ -388,7 +401,10 @@ class _Run:
         self.deeds = RunFacts()
         self.note = ""
         self.unsupported: tuple[str, ...] = ()
-        """The sentence beside the answer, and the numbers of it that no result has."""
+        self.unread: tuple[str, ...] = ()
+        """The sentence beside the answer, and the numbers and subjects of it that no result has."""
+        self.seen = SeenWords()
+        self.seen.add(state.knowledge.summary())
         self.waits_for = ""
         """Says which read waits for a person, as long as no other call worked after it."""
         self.suggested: list[dict[str, JsonValue]] = []

@@ -89,6 +89,11 @@ class Transcript:
         """Return every message, with old results in their short form."""
         return tuple(self._all)
 
+    @property
+    def request(self) -> str:
+        """Return the request that the run is about."""
+        return self._all[self._request].content
+
     def sources(self) -> tuple[str, ...]:
         """Return the texts that an answer may take figures from.
 
