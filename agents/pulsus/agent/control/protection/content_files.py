@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from pulsus.agent.control.protection.files.file_looks import current_looks
 from pulsus.agent.control.protection.files.path_candidates import SEPARATORS, path_candidates
 from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
 from pulsus.commands.risk.file_uses import FileUse
@@ -45,11 +46,13 @@ def _content_files(use: FileUse, places: ProtectedPlaces) -> Iterator[str]:
     if program_name(use.words) in {"make", "gmake"}:
         texts += [posixpath.join(text, name) for text in (".", *texts) for name in _MAKEFILES]
     for text in dict.fromkeys(texts):
-        yield from dict.fromkeys(places.absolute_paths(text, use.folders))
+        yield from places.absolute_paths(text, use.folders)
 
 
 def _paths_in(file: str) -> Iterator[str]:
     """Yield the paths in a file of text, each once."""
+    if current_looks().facts(file) == "missing":
+        return
     try:
         path = Path(file)
         status = path.stat()

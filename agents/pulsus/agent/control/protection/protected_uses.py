@@ -20,7 +20,8 @@ from pulsus.agent.control.protection.files.path_candidates import (
     path_candidates,
     paths_in_code,
 )
-from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces, Relation
+from pulsus.agent.control.protection.files.place_index import Relation
+from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.files.unnamed_files import (
     FIND_PATTERNS,
     find_expression,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from pulsus.agent.control.protection.files.file_looks import one_check
 from pulsus.agent.control.protection.files.linked_files import TooManyNames
 from pulsus.agent.control.protection.files.path_candidates import (
     SEPARATORS,
@@ -58,6 +59,7 @@ class SelfProtection:
         self._tables, self._startup = tables, startup
         self._uses = ProtectedUses(places, address, tables)
 
+    @one_check()
     def refuse_paths(
         self, paths: Iterable[str], kind: CallKind, content: str = ""
     ) -> ToolResponse | None:
@@ -73,10 +75,13 @@ class SelfProtection:
             if kind == "write" and self._startup is not None:
                 if self._startup.find(path) == "inside":
                     return refuse_file(BlockedWord(path, CHANGES_START), kind)
-                named = path.rpartition("/")[2], *TOKENS.split(content)
-                if self._startup.is_scheduled(path) and any(map(self._is_own, named)):
+                if self._startup.is_scheduled(path) and self._names_own(path, content):
                     return refuse_file(BlockedWord(path, _PLANS_PULSUS), kind)
         return None
+
+    def _names_own(self, path: str, content: str) -> bool:
+        """Return True if a file, by its name or a word in it, names Pulsus."""
+        return any(map(self._is_own, (path.rpartition("/")[2], *TOKENS.split(content))))
 
     def _is_own(self, token: str) -> bool:
         """Return True if a word of a file names Pulsus: its program or a file of it."""
@@ -99,6 +104,7 @@ class SelfProtection:
         reached = self._address.find_in_arguments(arguments)
         return refuse_process(reached, _OWN_ADDRESS) if reached else None
 
+    @one_check()
     def refuse_command(
         self, command: str, kind: CallKind, verdict: CommandVerdict
     ) -> ToolResponse | None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
+from pulsus.agent.control.protection.files.file_looks import FileId
 from pulsus.agent.control.protection.files.real_paths import real_path
 from pulsus.fast_dataclass import dataclass
 
@@ -21,8 +22,6 @@ make is refused, so a new one comes from outside."""
 _SETTLED_NS: Final = 2_000_000_000
 """A folder that changed later than this before it was listed may change again unnoticed, because
 its time has coarse steps."""
-
-FileId = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from pulsus.agent.control.protection.files.file_identities import FileId, FileIdentities
+from pulsus.agent.control.protection.files.file_identities import FileIdentities
+from pulsus.agent.control.protection.files.file_looks import (
+    FileId,
+    FileLooks,
+    FolderNames,
+    current_looks,
+)
 from pulsus.agent.control.protection.files.real_paths import real_path
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
 
@@ -39,15 +45,9 @@ class LinkedFiles:
         Other names are those below a second mount, another case of letters where the file system
         does not tell them apart, and hard links.
         """
-        at = ""
-        for part in path.split("/"):
-            at = f"{at}/{part}" if part else at
-            status = _status_of(at) if at else None
-            if status is None:
-                continue
-            if _id_of(status) in self._ids:
-                return True
-        status = _status_of(path)
+        known, status = current_looks().identities(path)
+        if not self._ids.isdisjoint(known):
+            return True
         if status is None or not stat.S_ISREG(status.st_mode) or status.st_nlink < 2:
             return False
         return _id_of(status) in self._files.files()
@@ -58,8 +58,11 @@ class LinkedFiles:
         Links are not followed. Raises TooManyNames, but not if no file of the places has a second
         name.
         """
+        known, key = current_looks().hard_links, (self, real_path(folder))
         try:
-            return self._finds_hard_link(real_path(folder), [_MOST_NAMES])
+            if key not in known:
+                known[key] = self._finds_hard_link(key[1], [_MOST_NAMES])
+            return known[key]
         except TooManyNames:
             if self._files.have_second_names():
                 raise
@@ -67,18 +70,19 @@ class LinkedFiles:
 
     def _finds_hard_link(self, folder: str, left: list[int]) -> bool:
         """Return the same. The places are listed only if a file below has a second name."""
+        looks = current_looks()
         known = self._files.numbers() if self._files.are_fresh else None
         waiting = [folder]
         while waiting:
-            for entry in _entries_of(waiting.pop(), left):
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
-                elif not (known is None or entry.inode() in known) or entry.is_symlink():
-                    continue  # a number costs no look at the file
-                elif (status := _status_of(entry.path)) is not None and status.st_nlink > 1:
-                    known = self._files.numbers()
-                    if _id_of(status) in self._files.files():
-                        return True
+            at = waiting.pop()
+            names = _names_in(at, left, looks)
+            waiting += names.folders
+            # A number costs no look at the file.
+            if known is not None and known.isdisjoint(number for number, _ in names.files):
+                continue
+            if (found := looks.second_names(at, names)) and self._files.files().intersection(found):
+                return True
+            known = self._files.numbers() if found else known
         return False
 
 
@@ -116,24 +120,38 @@ def _names_like(folder: str, part: str, left: list[int]) -> Iterator[str]:
             yield f"{folder}/{entry.name}"
 
 
-def links_below(folder: str) -> Iterator[str]:
-    """Yield the target of every link below a folder, and of links in the folders they lead to.
+def links_below(folder: str) -> tuple[str, ...]:
+    """Return the target of every link below a folder, and of links in the folders they lead to.
 
     Raises TooManyNames.
     """
-    left, waiting, seen = [_MOST_NAMES], [os.path.realpath(folder)], set[str]()
+    looks, start = current_looks(), real_path(folder)
+    if start not in looks.targets:
+        looks.targets[start] = tuple(_targets_below(start, looks))
+    return looks.targets[start]
+
+
+def _targets_below(folder: str, looks: FileLooks) -> Iterator[str]:
+    left, waiting, seen = [_MOST_NAMES], [folder], set[str]()
     while waiting:
         at = waiting.pop()
         if at in seen:
             continue
         seen.add(at)
-        for entry in _entries_of(at, left):
-            if entry.is_symlink():
-                target = real_path(entry.path)
-                yield target
-                waiting += [target] if os.path.isdir(target) else []  # noqa: PTH112 - the same
-            elif entry.is_dir(follow_symlinks=False):
-                waiting.append(entry.path)
+        names = _names_in(at, left, looks)
+        waiting += names.folders
+        for link in names.links:
+            target = real_path(link)
+            yield target
+            waiting += [target] if os.path.isdir(target) else []  # noqa: PTH112 - the same
+
+
+def _names_in(folder: str, left: list[int], looks: FileLooks) -> FolderNames:
+    names = looks.names(folder, left[0])
+    if names is None:
+        raise TooManyNames(f"{folder}: more than {_MOST_NAMES} names")
+    left[0] -= names.count
+    return names
 
 
 def _entries_of(folder: str, left: list[int]) -> Iterator[os.DirEntry[str]]:

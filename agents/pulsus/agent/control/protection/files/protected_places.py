@@ -12,21 +12,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import starmap
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 from urllib.parse import unquote
 
+from pulsus.agent.control.protection.files.file_looks import FollowedPath, current_looks
 from pulsus.agent.control.protection.files.linked_files import (
     LinkedFiles,
     linked_names,
     links_below,
 )
+from pulsus.agent.control.protection.files.place_index import PlaceIndex, Relation
 from pulsus.agent.control.protection.files.real_paths import real_path
 from pulsus.agent.control.protection.files.second_mounts import MountTable, read_table
 from pulsus.commands.risk.secret_paths import follow_links
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
-
-Relation = Literal["inside", "above"]
-"""A path is in a protected place (or is it), or is a folder around one."""
 
 _WILD: Final = re.compile(r"[*?\[]")
 _ANY_NAMES: Final = "**"
@@ -63,23 +62,20 @@ class ProtectedPlaces:
         every = [*spelled, *map(resolve, spelled)]
         self._named = tuple(dict.fromkeys(_parts_of(path) for path in every))
         self._mounts = MountTable(tuple(dict.fromkeys(every)), read_mounts)
-        self._mounted: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {}
-        self._whole: frozenset[tuple[str, ...]] = frozenset()
-        self._around: frozenset[tuple[str, ...]] = frozenset()
+        self._mounted: tuple[str, ...] = ()
+        self._known = PlaceIndex(self._named)
         self._linked = LinkedFiles(tuple(dict.fromkeys(every)))
         trees = [_work_tree(path) for path in (self.project, resolve(self.project))]
         self._tree = tuple(dict.fromkeys(map(_parts_of, trees)))
+        self._base = self.folder, self._home, resolve
 
-    @property
-    def _places(self) -> tuple[tuple[str, ...], ...]:
-        """Return the parts of every path at which a protected place is, also by a second mount."""
+    def _index(self) -> PlaceIndex:
+        """Return every path at which a protected place is, also by a second mount."""
         names = self._mounts.names()
-        if names not in self._mounted:
-            every = (*self._named, *map(_parts_of, names))
-            self._mounted = {names: every}
-            self._whole = frozenset(every)
-            self._around = frozenset(one[:length] for one in every for length in range(len(one)))
-        return self._mounted[names]
+        if names is not self._mounted:
+            self._known = PlaceIndex((*self._named, *map(_parts_of, names)))
+            self._mounted = names
+        return self._known
 
     def find(
         self,
@@ -104,28 +100,22 @@ class ProtectedPlaces:
     ) -> Relation | None:
         """Return how a path lies to the places. `spelled` is what `spellings` yields for it."""
         found: Relation | None = None
-        places = self._places
+        index = self._index()
         for parts in spelled:
             if _is_open_file(parts):
                 return "inside"
             if not (wild or filled):
-                relation = self._relate_plainly(parts)
+                relation = index.relate(parts)
                 if relation == "inside":
                     return relation
                 found = relation or found
                 continue
-            for place in places:
+            for place in index.places:
                 relation = _relate(parts, place, wild=wild or filled, filled=filled)
                 if relation == "inside":
                     return relation
                 found = relation or found
         return found
-
-    def _relate_plainly(self, parts: tuple[str, ...]) -> Relation | None:
-        """Return how a path without patterns lies to the places; hundreds cost no more than one."""
-        if any(parts[:length] in self._whole for length in range(1, len(parts) + 1)):
-            return "inside"
-        return "above" if parts in self._around else None
 
     def is_in_project(self, path: str, folders: Sequence[str] = ()) -> bool:
         """Return True if the folder `path` is in the work tree of the project, or around it."""
@@ -139,19 +129,15 @@ class ProtectedPlaces:
         self, path: str, folders: Sequence[str], *, wild: bool, filled: bool
     ) -> Iterator[tuple[str, ...]]:
         """Yield the parts of the path as it is written, and as its links lead."""
-        # An absolute path is the same from every folder.
-        for whole in dict.fromkeys(self.absolute_paths(_without_scheme(path), folders)):
-            yield _parts_of(whole)
-            layer = _LAYERS.match(whole)
-            if layer is not None:
-                yield from self.spellings(whole[layer.end() - 1 :], (), wild=wild, filled=filled)
-            known = follow_links(whole)
-            if known != whole:
-                yield _parts_of(known)
-            mark = _WILD.search(whole) if wild or filled else None
+        if not (wild or filled):
+            yield from self._plain_spellings(path, folders)
+            return
+        for whole in self.absolute_paths(_without_scheme(path), folders):
+            mark = _WILD.search(whole)
             if mark is None:
-                yield from self._real_names(whole)
+                yield from self._with_same_files(self._follow(whole))
                 continue
+            yield from self._written(whole)
             head, _, tail = whole[: mark.start()].rpartition("/")
             tail += whole[mark.start() :]
             if filled:
@@ -159,6 +145,41 @@ class ProtectedPlaces:
             yield _parts_of(f"{self._resolve(head or '/')}/{tail}")
             for name in linked_names(posixpath.normpath(whole)):
                 yield from self._real_names(name)
+            layer = _LAYERS.match(whole)
+            if layer is not None:
+                yield from self.spellings(whole[layer.end() - 1 :], (), wild=wild, filled=filled)
+
+    def _plain_spellings(self, path: str, folders: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """Yield the same for a path without patterns. In one check each path is followed once."""
+        kept, key = current_looks().spellings, (path, *folders, self._base)
+        found = kept.get(key)
+        if found is None:
+            every = self.absolute_paths(_without_scheme(path), folders)
+            found = kept[key] = [each for whole in every for each in self._follow(whole)]
+        yield from self._with_same_files(found)
+
+    def _follow(self, path: str) -> Iterator[FollowedPath]:
+        """Yield where an absolute path leads, also within the root of a container."""
+        real = self._resolve(path)
+        yield real, tuple(dict.fromkeys((*self._written(path), _parts_of(real))))
+        layer = _LAYERS.match(path)
+        if layer is not None:
+            for whole in self.absolute_paths(path[layer.end() - 1 :], ()):
+                yield from self._follow(whole)
+
+    def _with_same_files(self, followed: Iterable[FollowedPath]) -> Iterator[tuple[str, ...]]:
+        """Yield the spellings of paths, and of a place that has the same file as one of them."""
+        for real, spelled in followed:
+            yield from spelled
+            if self._linked.is_same_file(real):
+                yield self._named[0]
+
+    def _written(self, path: str) -> Iterator[tuple[str, ...]]:
+        """Yield the parts of a path as it is written, and as the usual links of a system lead."""
+        yield _parts_of(path)
+        known = follow_links(path)
+        if known != path:
+            yield _parts_of(known)
 
     def _real_names(self, path: str) -> Iterator[tuple[str, ...]]:
         """Yield where the links of `path` lead, and a place that has the same file."""
@@ -172,11 +193,9 @@ class ProtectedPlaces:
 
         Raises TooManyNames.
         """
-        for whole in dict.fromkeys(self.absolute_paths(_without_scheme(path), folders)):
-            for target in links_below(whole):
-                parts = _parts_of(target)
-                if any(_relate(parts, place, wild=False, filled=False) for place in self._places):
-                    return True
+        for whole in self.absolute_paths(_without_scheme(path), folders):
+            if any(map(self._index().relate, map(_parts_of, links_below(whole)))):
+                return True
         return False
 
     def has_hard_links_inside(self, path: str, folders: Sequence[str] = ()) -> bool:
@@ -184,20 +203,30 @@ class ProtectedPlaces:
 
         Raises TooManyNames.
         """
-        every = dict.fromkeys(self.absolute_paths(_without_scheme(path), folders))
+        every = self.absolute_paths(_without_scheme(path), folders)
         return any(map(self._linked.has_hard_link_below, every))
 
-    def absolute_paths(self, path: str, folders: Sequence[str]) -> Iterator[str]:
-        """Yield where `path` may lead from the folders that a command went to."""
+    def absolute_paths(self, path: str, folders: Sequence[str]) -> tuple[str, ...]:
+        """Return where `path` may lead from the folders that a command went to, each once."""
+        path = self._expand(path)
+        if path[:1] == "/":
+            return (path,)  # it is the same from every folder
+        if not folders:
+            return (posixpath.join(self.folder, path),)
+        bases, key = current_looks().bases, (*folders, self._base)
+        if key not in bases:
+            bases[key] = tuple(dict.fromkeys(self._bases(folders)))
+        return tuple(dict.fromkeys(posixpath.join(base, path) for base in bases[key]))
+
+    def _bases(self, folders: Sequence[str]) -> Iterator[str]:
+        """Yield every folder in which a command may be that went to `folders`."""
         base = self.folder
         for folder in folders:
             base = posixpath.join(base, self._expand(folder))
-        path = self._expand(path)
-        yield posixpath.join(base, path)
-        if folders:
-            # `cd` may have failed, and an option may belong to another program.
-            yield posixpath.join(self.folder, path)
-            yield from (posixpath.join(self.folder, self._expand(one), path) for one in folders)
+        yield base
+        # `cd` may have failed, and an option may belong to another program.
+        yield self.folder
+        yield from (posixpath.join(self.folder, self._expand(one)) for one in folders)
 
     def _home_of(self, user: str) -> str:
         """Return the home folder of a user, or that of this one for an unknown name."""
@@ -212,9 +241,8 @@ class ProtectedPlaces:
             user, slash, rest = path.partition("/")
             where = {"~+": self.folder, "~-": self.folder}.get(user) or self._home_of(user[1:])
             path = f"{where}{slash}{rest}"
-        parts = path.split("/")
         # The link of any process: the one of Pulsus leads to its project.
-        if parts[:2] == ["", "proc"] and "cwd" in parts[2:]:
+        if path[:6] == "/proc/" and "cwd" in (parts := path.split("/"))[2:]:
             rest_of = "/".join(parts[parts.index("cwd") + 1 :])
             path = posixpath.join(self.folder, rest_of)
         return path
@@ -239,7 +267,7 @@ def _without_scheme(path: str) -> str:
 
 def _parts_of(path: str) -> tuple[str, ...]:
     plain = posixpath.normpath(path).casefold()
-    return tuple(part for part in plain.split("/") if part)
+    return tuple(filter(None, plain.split("/")))
 
 
 def _is_open_file(parts: Sequence[str]) -> bool:

@@ -16,7 +16,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces, Relation
+from pulsus.agent.control.protection.files.place_index import Relation
+from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name

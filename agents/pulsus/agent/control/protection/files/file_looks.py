@@ -1,0 +1,171 @@
+"""Look at each file once in one check, however many rules ask about it.
+
+Effect: looks at facts of files and lists folders. What was seen is kept until the check ends and no
+longer, so what was linked, made or replaced since counts at the next one.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Final, Literal
+
+from pulsus.fast_dataclass import dataclass
+
+FileId = tuple[int, int]
+"""A file by its device and number."""
+FileFacts = os.stat_result | Literal["missing", "unknown"]
+"""What `lstat` says of a name, that there is none, or that it cannot be looked at."""
+
+FollowedPath = tuple[str, Sequence[tuple[str, ...]]]
+"""A path as its links lead, and the parts of every spelling of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderNames:
+    """The paths in one folder: each file with its number. `count` is the number of all names."""
+
+    count: int
+    folders: tuple[str, ...]
+    links: tuple[str, ...]
+    files: tuple[tuple[int, str], ...]
+
+
+_NO_NAMES: Final = FolderNames(0, (), (), ())
+
+
+class FileLooks:
+    """What was seen of files. Each is looked at when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._facts: dict[str, FileFacts] = {}
+        self._names: dict[str, FolderNames] = {}
+        self._second_names: dict[str, tuple[FileId, ...]] = {}
+        self._identities: dict[str, tuple[frozenset[FileId], os.stat_result | None]] = {}
+        self.real_paths: dict[str, str] = {}
+        """Where paths lead, by the path."""
+        self.targets: dict[str, tuple[str, ...]] = {}
+        """Where links below a folder lead, by the folder."""
+        self.hard_links: dict[tuple[object, str], bool] = {}
+        """If a folder has a file of some places under another name, by both."""
+        self.bases: dict[tuple[object, ...], tuple[str, ...]] = {}
+        """Folders in which a command may be, by what they depend on."""
+        self.spellings: dict[tuple[object, ...], Sequence[FollowedPath]] = {}
+        """The spellings of a path, by what they depend on."""
+
+    def facts(self, path: str) -> FileFacts:
+        """Return the facts of a name, without following a link."""
+        found = self._facts.get(path)
+        if found is None:
+            found = self._facts[path] = _facts_of(path)
+        return found
+
+    def identities(self, path: str) -> tuple[frozenset[FileId], os.stat_result | None]:
+        """Return the identity of a file and of each folder above it, and the facts of the file.
+
+        Links are followed. The facts are None if there is no such file.
+        """
+        found = self._identities.get(path)
+        if found is None:
+            found = self._identities[path] = self._find_identities(path)
+        return found
+
+    def _find_identities(self, path: str) -> tuple[frozenset[FileId], os.stat_result | None]:
+        known: list[FileId] = []
+        at = ""
+        last: os.stat_result | None = None
+        for part in path.split("/"):
+            if not part:
+                continue
+            at = f"{at}/{part}"
+            facts = self.facts(at)
+            if facts == "missing" and path[:1] == "/":
+                return frozenset(known), None  # nothing can be below it
+            if isinstance(facts, str) or stat.S_ISLNK(facts.st_mode):
+                last = _status_of(at)
+            else:
+                last = facts
+            if last is not None:
+                known.append((last.st_dev, last.st_ino))
+        return frozenset(known), last if at == path else _status_of(path)
+
+    def names(self, folder: str, most: int) -> FolderNames | None:
+        """Return what is in a folder, or None for more than `most` names.
+
+        A folder that cannot be listed has no names.
+        """
+        found = self._names.get(folder)
+        if found is None:
+            missing = self.facts(folder) == "missing"
+            found = _NO_NAMES if missing else _list_names(folder, most)
+            if found is None:
+                return None
+            self._names[folder] = found
+        return found if found.count <= most else None
+
+    def second_names(self, folder: str, names: FolderNames) -> tuple[FileId, ...]:
+        """Return the identity of each file in a folder that has another name somewhere."""
+        found = self._second_names.get(folder)
+        if found is None:
+            facts = (_status_of(path) for _, path in names.files)
+            found = tuple((f.st_dev, f.st_ino) for f in facts if f is not None and f.st_nlink > 1)
+            self._second_names[folder] = found
+        return found
+
+
+def _facts_of(path: str) -> FileFacts:
+    try:
+        return os.lstat(path)
+    except FileNotFoundError:
+        return "missing"
+    except (OSError, ValueError):  # ValueError: no file can have the name
+        return "unknown"
+
+
+def _status_of(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)  # noqa: PTH116 - a Path for each part costs more
+    except (OSError, ValueError):
+        return None
+
+
+def _list_names(folder: str, most: int) -> FolderNames | None:
+    folders: list[str] = []
+    links: list[str] = []
+    files: list[tuple[int, str]] = []
+    count = 0
+    with suppress(OSError, ValueError), os.scandir(folder) as entries:
+        for count, entry in enumerate(entries, 1):
+            if count > most:
+                return None
+            if entry.is_symlink():
+                links.append(entry.path)
+            elif entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
+            else:
+                files.append((entry.inode(), entry.path))
+    return FolderNames(count, tuple(folders), tuple(links), tuple(files))
+
+
+_CHECK: Final[ContextVar[FileLooks | None]] = ContextVar("looks of one check", default=None)
+
+
+def current_looks() -> FileLooks:
+    """Return what the check that runs has seen; outside a check, that nothing was seen."""
+    return _CHECK.get() or FileLooks()
+
+
+@contextmanager
+def one_check() -> Iterator[None]:
+    """Within it each file is looked at once. A check within a check is part of it."""
+    if _CHECK.get() is not None:
+        yield
+        return
+    token = _CHECK.set(FileLooks())
+    try:
+        yield
+    finally:
+        _CHECK.reset(token)
