@@ -150,7 +150,7 @@ def examine(command: str, context: JudgeContext) -> Examined:
 
 
 def _judge_script(script: Script, context: JudgeContext) -> Iterator[CallFinding]:
-    found = tuple(find_uses(script, context.tables))
+    found = find_uses(script, context.tables)
     yield from find_secrets(found, context.tables)
     yield from find_devices(found, context)
     yield from check_piped_file_names(script, context.tables, fed=context.fed)

@@ -18,7 +18,7 @@ from pulsus.commands.cost.quantities import deadline
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import levels
 from pulsus.commands.risk.secret_paths import rules, words
-from pulsus.commands.shell.script_parser import Script
+from pulsus.commands.shell.script_parser import SameScript, Script
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.working_dirs import locate_calls
 from pulsus.commands.shell.wrappers import layers, program_name, unwrap, wrappers
@@ -55,8 +55,21 @@ class FileUse:
     within: float = inf
 
 
-def find_uses(script: Script, tables: Tables) -> Iterator[FileUse]:
-    """Yield how each call of `script` uses files, then what its redirections open."""
+def find_uses(script: Script, tables: Tables) -> tuple[FileUse, ...]:
+    """Return how each call of `script` uses files, then what its redirections open.
+
+    Those of the last few scripts are kept: the gate, the rules about Pulsus and grounding ask about
+    the same one. Words and tables do not change.
+    """
+    return _uses_of(SameScript(script), tables)
+
+
+@lru_cache(maxsize=16)
+def _uses_of(same: SameScript, tables: Tables) -> tuple[FileUse, ...]:
+    return tuple(_uses_in(same.script, tables))
+
+
+def _uses_in(script: Script, tables: Tables) -> Iterator[FileUse]:
     folders: tuple[str, ...] = ()
     handed_on = any(map(_is_run_on_names, (stage.words for stage in script.stages)))
     for stage, folders in locate_calls(script):

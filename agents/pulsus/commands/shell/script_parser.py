@@ -61,6 +61,24 @@ class Script:
     written_out: str = field(default="", compare=False)
 
 
+class SameScript:
+    """A script as a key that only the same object equals: to compare all words takes long.
+
+    `parse_command` returns the same object for a command that it has read lately.
+    """
+
+    __slots__ = ("script",)
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+
+    def __hash__(self) -> int:
+        return id(self.script)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameScript) and other.script is self.script
+
+
 _WORDS: Final = frozenset(
     {"word", "string", "raw_string", "concatenation", "number", "brace_expression"}
 )

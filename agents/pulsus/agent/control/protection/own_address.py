@@ -25,6 +25,8 @@ _SCANNERS: Final = frozenset({"nc", "ncat", "netcat", "nmap", "masscan", "hping3
 """Programs whose ports may be a range, such as `8000-9000`."""
 _RANGE: Final = re.compile(r"(\d{0,5})-(\d{0,5})")
 _ALL_PORTS: Final = range(65536)
+_PORT_SIGNS: Final = re.compile(r"\d|://")
+"""Without one of these a text names no port by its number: a digit, a scheme with a usual port."""
 _SIX: Final = re.compile(r"[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(?:%[\w.-]+)?")
 _BRACKETS: Final = re.compile(r"\[([^\]]*)\]")
 _PARTS: Final = re.compile(r"[/@?#]")
@@ -96,25 +98,30 @@ class OwnAddress:
         if not self._ports:
             return ""
         for each in verdict.destinations:
+            if each.port not in self._ports:
+                continue
             # A client without a place in its configuration connects to this machine.
-            own = each.host[:1] == "@" or self.is_own_host(each.host)
-            if each.port in self._ports and own:
+            if each.host[:1] == "@" or self.is_own_host(each.host):
                 return f"{each.host.removeprefix('@')}:{each.port}"
         if reached := self._find_in_surroundings(script):
             return reached
-        for call in calls_of(script, verdict):
-            if not call:
-                continue
-            ranges = program_name(call) in _SCANNERS
-            texts = [word.text for word in call[1:]]
-            hosts, ports = self._endpoints(_command_tokens(texts), ranges=ranges)
-            if hosts and ports:
-                return f"{hosts[0]}:{ports[0]}"
-            if ports and self._sends_on(call, writes=not verdict.allow):
-                return f"{LOCAL}:{ports[0]}"
-            if ports and self._connects_here(call):
-                return f"{LOCAL}:{ports[0]}"
-        return ""
+        calls = calls_of(script, verdict)
+        return next(filter(None, (self._find_in_call(each, verdict) for each in calls)), "")
+
+    def _find_in_call(self, call: Sequence[Word], verdict: CommandVerdict) -> str:
+        """Return what connects one call to Pulsus, or an empty text."""
+        texts, ranges = [word.text for word in call[1:]], program_name(call) in _SCANNERS
+        # Most calls name no own port, and then their hosts do not matter.
+        if not (ranges or any(map(self._may_name_port, texts))):
+            return ""
+        named = _parse_all(_command_tokens(texts), ranges=ranges)
+        ports = self._own_ports(named)
+        if not ports:
+            return ""
+        if hosts := self._own_hosts(named):
+            return f"{hosts[0]}:{ports[0]}"
+        here = self._sends_on(call, writes=not verdict.allow) or self._connects_here(call)
+        return f"{LOCAL}:{ports[0]}" if here else ""
 
     def _find_in_surroundings(self, script: Script) -> str:
         """Return the own address that a redirection or variables name (`/dev/tcp/HOST/PORT`,
@@ -124,15 +131,18 @@ class OwnAddress:
         for stage in script.stages:
             pairs = (word.text.partition("=") for word in stage.words)
             given += [(name, value) for name, sign, value in pairs if sign and name.isidentifier()]
-        ports = self._endpoints(TOKENS.split(" ".join(value for _, value in given)))[1]
-        for text in [*texts, " ".join(value for _, value in given)]:
-            hosts, found = self._endpoints(_command_tokens([text]))
-            if hosts and found:
-                return f"{hosts[0]}:{found[0]}"
+        values = " ".join(value for _, value in given)
+        for text in filter(self._may_name_port, [*texts, values]):
+            named = _parse_all(_command_tokens([text]))
+            ports = self._own_ports(named)
+            if ports and (hosts := self._own_hosts(named)):
+                return f"{hosts[0]}:{ports[0]}"
+        tokens = TOKENS.split(values) if self._may_name_port(values) else ()
+        ports = self._own_ports(_parse_all(tokens))
         if not ports:
             return ""
         words = [word.text for stage in script.stages for word in stage.words]
-        hosts = self._endpoints(_command_tokens(words))[0]
+        hosts = self._own_hosts(_parse_all(_command_tokens(words)))
         names_host = any(_NAMES_HOST.search(name) for name, _ in given)
         alone = not names_host and any(
             self._is_local_client(stage.words) for stage in script.stages
@@ -156,9 +166,11 @@ class OwnAddress:
         if not self._ports:
             return ""
         pairs = list(named)
-        hosts, ports = self._endpoints(
+        named_here = _parse_all(
             token for _, text in pairs for each in _spellings(text) for token in TOKENS.split(each)
         )
+        ports = self._own_ports(named_here)
+        hosts = self._own_hosts(named_here) if ports else []
         if ports and (hosts or not any(_NAMES_HOST.search(name) for name, _ in pairs)):
             return f"{hosts[0] if hosts else LOCAL}:{ports[0]}"
         return ""
@@ -176,20 +188,24 @@ class OwnAddress:
             for each in (_carried_addresses(found) if found else _named_addresses(name))
         )
 
-    def _endpoints(
-        self, tokens: Iterable[str], *, ranges: bool = False
-    ) -> tuple[list[str], list[int]]:
-        """Return the own hosts and ports that tokens name, together or apart."""
-        hosts: list[str] = []
+    def _may_name_port(self, text: str) -> bool:
+        """Return False for a text that names no port in any part of it, other than in a range."""
+        if _PORT_SIGNS.search(text) is not None:
+            return True
+        return any(name in text.casefold() for name in self._services)
+
+    def _own_ports(self, named: Iterable[_Endpoint]) -> list[int]:
+        """Return the own ports among endpoints, by number or by the name of a service."""
         ports: list[int] = []
-        for token in tokens:
-            for host, named in _parse_endpoint(token, ranges=ranges):
-                if host and self.is_own_host(host):
-                    hosts.append(host)
-                ports += [port for port in self._ports if port in named]
-                if host.casefold() in self._services:
-                    ports.append(self._services[host.casefold()])
-        return hosts, ports
+        for host, numbers in named:
+            ports += [port for port in self._ports if port in numbers]
+            if host.casefold() in self._services:
+                ports.append(self._services[host.casefold()])
+        return ports
+
+    def _own_hosts(self, named: Iterable[_Endpoint]) -> list[str]:
+        """Return the hosts among endpoints that are this machine."""
+        return [host for host, _ in named if host and self.is_own_host(host)]
 
     def _sends_on(self, call: Sequence[Word], *, writes: bool) -> bool:
         """Return True if a changing call forwards or cuts the connections to a port."""
@@ -213,7 +229,7 @@ class OwnAddress:
         if any(_names_place(text, connects) for text in texts):
             return False
         return any(
-            text[:1] == "-" and self._endpoints([*_command_tokens([text]), behind])[1]
+            text[:1] == "-" and self._own_ports(_parse_all([*_command_tokens([text]), behind]))
             for text, behind in zip(texts, [*texts[1:], ""], strict=True)
         )
 
@@ -308,6 +324,11 @@ def _parse_number(text: str) -> int:
     if text[:2].casefold() == "0x":
         return int(text[2:] or "0", 16)
     return int(text, 8) if len(text) > 1 and text[0] == "0" else int(text, 10)
+
+
+def _parse_all(tokens: Iterable[str], *, ranges: bool = False) -> list[_Endpoint]:
+    """Return the hosts and ports that tokens name, together or apart."""
+    return [each for token in tokens for each in _parse_endpoint(token, ranges=ranges)]
 
 
 def _parse_endpoint(token: str, *, ranges: bool) -> Iterator[_Endpoint]:

@@ -37,8 +37,6 @@ def find_startup_writes(
 ) -> BlockedWord | None:
     """Return the word of a command that writes what runs later. Raises Unreadable."""
     for call in calls_of(script, verdict):
-        if not call:
-            continue
         if installed := find_installed(call, startup):
             return BlockedWord(installed, "it changes what the next process of Pulsus runs")
         if planned := find_planned(call):

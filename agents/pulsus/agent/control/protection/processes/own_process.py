@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from pulsus.agent.control.protection.files.real_paths import programs_on_path, real_path
@@ -70,12 +70,13 @@ class OwnProcess:
         A command that may write is not allowed to name Pulsus at all: a service, a container or
         a package of that name starts, stops or replaces it.
         """
-        for call in calls_of(script, verdict):
-            if call and self._is_start(call):
+        calls = calls_of(script, verdict)
+        for call in calls:
+            if self._is_start(call):
                 return call[0].text
         if writes:
-            for call in calls_of(script, verdict):
-                if call and (ended := self._ended_process(call)):
+            for call in calls:
+                if ended := self._ended_process(call):
                     return ended
             if fed := self._piped_processes(script):
                 return fed
@@ -145,15 +146,17 @@ class OwnProcess:
         return False
 
 
-def calls_of(script: Script, verdict: CommandVerdict) -> Iterator[Sequence[Word]]:
-    """Yield every call of the command, and what its wrappers and shells run."""
+def calls_of(script: Script, verdict: CommandVerdict) -> list[Sequence[Word]]:
+    """Return every call of the command, and what its wrappers and shells run, each once."""
+    calls = list[Sequence[Word]]()
     for stage in script.stages:
-        yield from layers(stage.words)
+        calls += layers(stage.words)
         if not verdict.allow:
-            yield from list_inner_calls(stage.words)
+            calls += list_inner_calls(stage.words)
     # What a proven read runs was followed by the gate, word by word.
     for call in verdict.runs:
-        yield from layers(call)
+        calls += layers(call)
+    return [*{tuple(map(id, call)): call for call in calls if call}.values()]
 
 
 def is_own_name(token: str) -> bool:
