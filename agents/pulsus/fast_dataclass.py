@@ -46,6 +46,7 @@ def _add_methods(cls: Any) -> Any:
     fields = dataclasses.fields(cls)
     names = [f.name for f in fields]
     cls._names, cls._values = names, staticmethod(_build_getter(names))
+    cls._shown = [f.name for f in fields if f.repr]
     cls.__init__ = _build_init(cls, fields)
     # A method that the class defines itself stays. Python sets `__hash__` to None beside `__eq__`.
     for name, method in _METHODS.items():
@@ -102,9 +103,7 @@ def _hash(self: Any) -> int:
 
 
 def _repr(self: Any) -> str:
-    shown = ", ".join(
-        f"{f.name}={getattr(self, f.name)!r}" for f in dataclasses.fields(self) if f.repr
-    )
+    shown = ", ".join([f"{name}={getattr(self, name)!r}" for name in self._shown])
     return f"{self.__class__.__qualname__}({shown})"
 
 

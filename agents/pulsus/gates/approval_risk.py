@@ -8,6 +8,7 @@ is one. The risk of a call that is no command is in `agent/control/build_call_qu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -15,9 +16,9 @@ from pulsus.commands import CommandVerdict, classify
 from pulsus.commands.command_verdict import ASSIGNED
 from pulsus.commands.shell.script_parser import Script, parse_command
 from pulsus.commands.shell.words import Unreadable, Word
-from pulsus.commands.shell.wrappers import unwrap
+from pulsus.commands.shell.wrappers import program_name, unwrap
 from pulsus.commands.shipped_data import rules_of
-from pulsus.gates.command_patterns import has_words, is_exactly
+from pulsus.gates.command_patterns import has_words, is_exactly, select_patterns
 from pulsus.gates.fetched_code import runs_what_it_fetches
 
 ApprovalRisk = Literal["low", "medium", "high"]
@@ -68,9 +69,19 @@ def _is_recoverable(script: Script) -> bool:
 def _may_be_undone(call: Sequence[Word]) -> bool:
     if not call:
         return False
-    rules: Mapping[str, Any] = rules_of(_RULES)
     text = " ".join(word.text for word in call)
-    if any(has_words(pattern, call) for pattern in rules["never"]):
+    if any(has_words(pattern, call) for pattern in _rules_for("never", program_name(call))):
         return False
-    known = any(is_exactly(pattern, call) for pattern in rules["recoverable"])
+    known = any(is_exactly(rule, call) for rule in _rules_for("recoverable", call[0].text))
     return known or classify(text).allow
+
+
+def _rules_for(key: str, program: str) -> tuple[str, ...]:
+    """Return the patterns that may be about calls of a program: the others fit none."""
+    return select_patterns(_patterns(key), frozenset({program.lower()}))
+
+
+@cache
+def _patterns(key: str) -> tuple[str, ...]:
+    rules: Mapping[str, Any] = rules_of(_RULES)
+    return tuple(rules[key])

@@ -8,11 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.approval_risk import ApprovalRisk
+
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=True, separators=(",", ":"))
 
 GrantScope = Literal["", "session"]
 
@@ -61,10 +63,6 @@ def plan_hash(
 
     `tool_sha256` is the digest of a catalogue tool's file: a tool that changed is another call.
     """
-    plain = json.dumps(
-        [tool, dict(args), list(resource_ids), policy_version, tool_sha256],
-        sort_keys=True,
-        ensure_ascii=True,
-        separators=(",", ":"),
-    )
+    call = [tool, dict(args), list(resource_ids), policy_version, tool_sha256]
+    plain = _ENCODER.encode(call)
     return hashlib.sha256(plain.encode()).hexdigest()

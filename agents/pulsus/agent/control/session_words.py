@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
 from typing import Final
 
 from rapidfuzz import process
@@ -26,6 +25,7 @@ _LONGEST: Final = 400
 _MOST_SEEN: Final = 50_000
 _MOST_COMPARED: Final = 1_000
 _SIMILAR: Final = 0.75
+_MOST_SIMILAR: Final = 5
 
 
 class SessionWords:
@@ -36,6 +36,7 @@ class SessionWords:
         self._said: dict[str, None] = {}
         self._pieces: set[str] = set()
         self._seen: OrderedDict[str, None] = OrderedDict()
+        self._latest: dict[str, None] = {}
         self._most = most_seen
 
     def add_said(self, *texts: str) -> None:
@@ -50,8 +51,12 @@ class SessionWords:
             for name in _names_in(text):
                 self._seen[name] = None
                 self._seen.move_to_end(name)
+                self._latest.pop(name, None)
+                self._latest[name] = None
         while len(self._seen) > self._most:
             self._seen.popitem(last=False)
+        if len(self._latest) > 2 * _MOST_COMPARED:
+            self._latest = dict.fromkeys(self._latest_seen())
 
     def was_named_before(self, name: str) -> bool:
         """Return True if the user, the settings or discovery wrote this name."""
@@ -121,16 +126,19 @@ class SessionWords:
         Of the names that results have shown, the latest 1,000 are looked at: they are only
         suggestions, and all of 50,000 take 10 ms.
         """
-        latest = islice(reversed(self._seen), _MOST_COMPARED)
-        known = [*dict.fromkeys([*self._said, *latest])]
         found = process.extract(
             _plain(name),
-            known,
+            [*self._said, *reversed(self._latest_seen())],
             scorer=JaroWinkler.normalized_similarity,
-            limit=5,
+            limit=2 * _MOST_SIMILAR,  # a name may be among both
             score_cutoff=_SIMILAR,
         )
-        return [each for each, _, _ in found]
+        return [*dict.fromkeys(each for each, _, _ in found)][:_MOST_SIMILAR]
+
+    def _latest_seen(self) -> list[str]:
+        """Return the names that are compared, the latest at the end. To walk through all of the
+        seen names from their end takes several times as long."""
+        return [*self._latest][-min(_MOST_COMPARED, self._most) :]
 
     def _is_spread(self, plain: str, names: Iterable[str]) -> bool:
         """Return True if a name of several words was written with all of them."""

@@ -47,12 +47,17 @@ _LATIN_LETTERS = ((0x00C0, 0x024F), (0x1E00, 0x1EFF))
 
 def visible_text(text: str) -> str:
     """Return the text with a code for each character that hides or deceives. Newlines stay."""
-    if not _NOT_PLAIN.search(text):
+    if _is_plain(text):
         return text
     latin = _LATIN.search(text) is not None
     return _NOT_PLAIN.sub(
         lambda found: _code_of(found) if _misleads(found[0], latin=latin) else found[0], text
     )
+
+
+def _is_plain(text: str) -> bool:
+    """Return True if no character is one of `_NOT_PLAIN`: that search takes ten times as long."""
+    return text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
 
 
 def visible_lines(text: str) -> list[str]:
