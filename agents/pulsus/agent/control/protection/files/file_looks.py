@@ -18,7 +18,7 @@ from pulsus.fast_dataclass import dataclass
 FileId = tuple[int, int]
 """A file by its device and number."""
 FileFacts = os.stat_result | Literal["missing", "unknown"]
-"""What `lstat` says of a name, that there is none, or that it cannot be looked at."""
+"""Facts of a name from `lstat`. A name may be missing, or closed to this user."""
 
 FollowedPath = tuple[str, Sequence[tuple[str, ...]]]
 """A path as its links lead, and the parts of every spelling of it."""
@@ -38,7 +38,7 @@ _NO_NAMES: Final = FolderNames(0, (), (), ())
 
 
 class FileLooks:
-    """What was seen of files. Each is looked at when it is first asked for."""
+    """Facts of files that were seen. Each file is looked at when it is first asked for."""
 
     def __init__(self) -> None:
         self._facts: dict[str, FileFacts] = {}
@@ -46,11 +46,11 @@ class FileLooks:
         self._second_names: dict[str, tuple[FileId, ...]] = {}
         self._identities: dict[str, tuple[frozenset[FileId], os.stat_result | None]] = {}
         self.real_paths: dict[str, str] = {}
-        """Where paths lead, by the path."""
+        """The real path of each path."""
         self.targets: dict[str, tuple[str, ...]] = {}
-        """Where links below a folder lead, by the folder."""
+        """The targets of the links below each folder."""
         self.hard_links: dict[tuple[object, str], bool] = {}
-        """If a folder has a file of some places under another name, by both."""
+        """The answer for some places and a folder: has it a file of theirs under another name?"""
         self.bases: dict[tuple[object, ...], tuple[str, ...]] = {}
         """Folders in which a command may be, by what they depend on."""
         self.spellings: dict[tuple[object, ...], Sequence[FollowedPath]] = {}
