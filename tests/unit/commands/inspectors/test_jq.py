@@ -120,6 +120,55 @@ NEED_NOT_END = [
     'gsub("x*";"a")',
 ]
 
+GROW = [
+    '"x" * 1e10',
+    '"x" * 1000000 * 1000000',
+    ". * 1e10",
+    '"x" * now',
+    '"x" * infinite',
+    '"x" * (1e9 | floor)',
+    '"x" * $n',
+    "1e9 as $n | .a * $n",
+    '1000000 as $n | "x" | . * $n * $n',
+    '"\\("x" * 1e9)"',
+    ".[1e9] = 1",
+    "[][536870911] |= 1",
+    "setpath([1e9]; 1)",
+    "range(10000) | range(10000) | range(10000)",
+    "[1, 2] | combinations(100)",
+    'reduce range(60) as $i ("x"; . + .)',
+    'reduce range(60) as $i ("x"; . as $a | $a + $a)',
+    'reduce range(60) as $i ("x"; . + . as $a | $a)',
+    'reduce range(60) as $i ("x"; "\\(.)\\(.)")',
+    "reduce range(60) as $i ([1]; [.[], .[]])",
+    "reduce range(60) as $i ([1]; . as [$a] | [$a + $a])",
+    'reduce range(60) as $i ({a: "x"}; .a += .a)',
+    'reduce range(60) as $i ("x"; gsub("x"; "xx"))',
+    'reduce range(60) as $i ("x"; tojson)',
+    'reduce range(60) as $i ("x"; . * 2)',
+    "foreach range(60) as $i ([1]; [., .]; 1)",
+    '"x"' + " | . + ." * 40,
+    '"x"' + " | tojson" * 40,
+    '"x"' + ' | gsub("x"; "xx")' * 40,
+    'def f: . + .; "x"' + " | f" * 40,
+    'def f: def g: . + .; g | g | g; "x"' + " | f" * 11,
+]
+
+STAY = [
+    ".price * .qty | floor",
+    "now * 1000000000",
+    "(.a - .b) * 1000000000",
+    ".[] | select(.size > 1000000000) | .cpu * 100",
+    ".a = 5000000000 | .b[100] = 1",
+    "reduce .[] as $x (0; if . > $x then . else $x end)",
+    "reduce .[] as $x ({}; .[$x.k] = (.[$x.k] // 0) + 1)",
+    "reduce .[] as $x ({n: 0, s: 0}; .n += 1 | .s += $x)",
+    "foreach .[] as $x (0; . + $x; [$x, .])",
+    'gsub("a"; "b") | gsub("c"; "d")',
+    '.[] | "\\(.a) \\(.b) \\(.a)"',
+    "[., .] | add",
+]
+
 YQ = [
     (".a-b", False),
     (".a.b", True),
@@ -150,6 +199,18 @@ def test_a_filter_that_reaches_beyond_its_input_is_refused(program):
 @pytest.mark.parametrize("program", NEED_NOT_END)
 def test_a_filter_that_may_go_on_is_a_stream(program):
     assert jq((program,), "").category == "unbounded_stream"
+
+
+@pytest.mark.parametrize("program", GROW)
+def test_a_short_program_does_not_fill_the_memory(program):
+    assert jq((program,), "").category == "unbounded_stream"
+
+
+@pytest.mark.parametrize("program", STAY)
+def test_arithmetic_and_sums_stay_reads(program):
+    found = jq((program,), "")
+    assert found.reads, found.rule
+    assert found.category is None, found.rule
 
 
 @pytest.mark.parametrize(("program", "reads"), YQ)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.commands.content_inspector import Opinion, Unclear
+from pulsus.commands.inspectors.jq.growth import find_growth
 from pulsus.commands.inspectors.jq.jq_tokens import JqToken, tokens
 from pulsus.commands.shipped_data import words_of
 
@@ -51,8 +52,9 @@ def _judge_programs(programs: tuple[str, ...], known: frozenset[str]) -> Opinion
         except Unclear as error:
             return error.opinion
         word = _find_endless_call(found)
-        if word is not None:
-            rule = f"{word}: it may not end"
+        grown = None if word is not None else find_growth(found)
+        if word is not None or grown is not None:
+            rule = f"{word}: it may not end" if word else f"{grown}: it may fill the memory"
             return Opinion(True, rule, program, category="unbounded_stream")
     return Opinion(True, "the program only reads and prints", programs[0] if programs else "")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from pulsus.commands.content_inspector import Unclear
@@ -34,6 +35,7 @@ _MOST: Final = 3000
 """Tokens of a program that is followed."""
 
 _PIECE: Final = re.compile(r'(?:[^"\\]|\\[^(])*')
+OPENS: Final = {"(": ")", "[": "]", "{": "}"}
 _CLOSES: Final = {")": "(", "]": "[", "}": "{", "\\)": "\\("}
 
 
@@ -48,6 +50,26 @@ def tokens(program: str) -> list[JqToken]:
     if reading.open:
         raise Unclear(reading.open[-1], "jq: it is not closed")
     return reading.found
+
+
+def operand_behind(found: Sequence[JqToken], at: int) -> Sequence[JqToken]:
+    """Return the operand behind the operator at `at`: one word, or what is in its brackets."""
+    rest = found[at + 1 :]
+    if rest and rest[0].kind == "mark" and rest[0].text in OPENS:
+        return rest[: closing(rest) + 1]
+    return rest[:1]
+
+
+def closing(rest: Sequence[JqToken]) -> int:
+    """Return where the bracket that opens `rest` is closed."""
+    depth = 0
+    for place, token in enumerate(rest):
+        if token.kind == "mark":
+            depth += token.text in OPENS
+            depth -= token.text in OPENS.values()
+        if depth == 0:
+            return place
+    return len(rest)
 
 
 class _JqLexer:
