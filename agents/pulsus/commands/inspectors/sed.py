@@ -30,6 +30,9 @@ def sed(words: tuple[str, ...], argument: str) -> Opinion:
         except Unclear as error:
             return error.opinion
     for reading in readings:
+        if _may_fill_memory(reading):
+            rule = "the text that it keeps may grow by a factor with each line or command"
+            return Opinion(True, rule, words[0], category="unbounded_stream")
         opinion = _judge_jumps(reading)
         if not opinion.reads or opinion.category is not None:
             return opinion
@@ -53,6 +56,40 @@ def _judge_jumps(found: Sequence[SedCommand]) -> Opinion:
 def _endless_opinion(word: str) -> Opinion:
     rule = "it jumps back, and may not end"
     return Opinion(True, rule, word, category="unbounded_stream")
+
+
+_MANY: Final = re.compile(r"[*+.\[{]")
+_MOST_COPIES: Final = 1_000
+"""A script that copies a line more often than this (`s/x/&&&&/` many times) fills the memory."""
+
+
+def _may_fill_memory(found: Sequence[SedCommand]) -> bool:
+    """Return True if one line may become very long, or the kept text doubles with each line.
+
+    Each command counts as carried out. `line` and `kept` say how often the line and what was kept
+    before stand in the pattern space; `held_line` and `held` in the hold space.
+    """
+    line, kept, held_line, held = 1, 0, 0, 1
+    for command in found:
+        match command.letter:
+            case "s":
+                times = max(1, len(_REFERENCES.findall(command.put)))
+                line, kept = line * times, kept * (times if _MANY.search(command.argument) else 1)
+            case "h":
+                held_line, held = line, kept
+            case "H":
+                held_line, held = held_line + line, held + kept
+            case "g":
+                line, kept = held_line, held
+            case "G":
+                line, kept = line + held_line, kept + held
+            case "x":
+                line, kept, held_line, held = held_line, held, line, kept
+            case _:
+                pass
+        if max(line, kept, held_line, held) > _MOST_COPIES:
+            return True
+    return held > 1
 
 
 def _is_jump_bounded(found: Sequence[SedCommand], label: int, jump: int) -> bool:

@@ -288,3 +288,68 @@ def test_a_long_program_is_refused_or_judged_soon(program):
     found = awk((program,), "")
     assert time.thread_time() - started < 2
     assert not found.reads or found.category is not None
+
+
+GROW = [
+    'BEGIN {printf "%1000000000d", 1}',
+    'BEGIN {x = sprintf("%1000000000s", "")}',
+    'BEGIN {printf "%*d", 1000000000, 1}',
+    "BEGIN {for (i = 0; i < 999; i++) for (j = 0; j < 999; j++) for (k = 0; k < 99; k++) print}",
+    "BEGIN {n = 9999; for (i = 0; i < n; i++) for (j = 0; j < n; j++) print}",
+    "{x = x x}",
+    'BEGIN {x = "a"; for (i = 1; i <= 100; i++) x = x x}',
+    "{t = x; x = x t}",
+    "{y = x y; x = x y}",
+    '{x = sprintf("%s%s", x, x)}',
+    "{a[1] = a[1] a[1]}",
+    '{gsub(/a/, "&&", x)}',
+    'BEGIN {x = "a"; for (i = 1; i <= 100; i++) gsub(/a/, "aa", x)}',
+    'BEGIN {$0 = "a"; for (i = 1; i <= 100; i++) gsub(/a/, "aa")}',
+    "{for (i = 1; i <= 40; i++) $0 = $0 $0}",
+    '{for (i = 1; i <= 40; i++) $0 = $1 $0 " " $1}',
+    "{" + "$0 = $0 $0;" * 40 + "}",
+    "{x = (1 ? x : y) x}",
+    "{x = y = x x}",
+    "{x = tolower(x) x}",
+    'BEGIN {for (i = 1; i <= 9999999; i++) a[i] = sprintf("%9999s", "")}',
+    "function f(s) {return s s} {x = f(x)}",
+    "function f(s) {x = s s} {f(x)}",
+    "{split(x x, a); x = a[1]}",
+    '{x = x "" x}',
+    "{x=x$0x}",
+]
+
+STAY = [
+    '{s = s sep $0; sep = ","} END {print s}',
+    '{a[$1] = a[$1] ? a[$1] "," $2 : $2} END {for (k in a) print k, a[k]}',
+    '{$0 = $1 " " $2; print}',
+    "{$3 = $1 $2} 1",
+    '{l = ""; for (i = 2; i <= NF; i++) l = l " " $i; print l}',
+    '{printf "%-20s %10.2f\\n", $1, $2}',
+    '{x = $0; gsub(/a/, "bb", x); print x}',
+    "{prev = cur; cur = $0; print prev cur}",
+    "{t = a; a = b; b = t} {print a b}",
+    'BEGIN {for (i = 1; i <= 10; i++) for (j = 1; j <= 10; j++) printf "%d ", i * j}',
+    '{gsub(/[^a-z]/, "--"); print}',
+    '{for (i = 1; i <= NF; i++) gsub(/"/, "\\"\\"", $i); print}',
+    "{s += $1; m = m > $1 ? m : $1}",
+    '{b = sprintf("%s", $1); print b}',
+    '{printf "%*d\\n", 10, $1}',
+    "BEGIN{n = 1000; for (i = 0; i < n; i++) print i}",
+    "{x = x + x}",
+    '{line = $0; sub(/^ +/, "", line); out = out line "\\n"} END {printf "%s", out}',
+    '{gsub(/a/,"&&")}1',
+]
+
+
+@pytest.mark.parametrize("program", GROW)
+def test_a_short_program_does_not_fill_the_memory(program):
+    found = awk((program,), "")
+    assert not found.reads or found.category == "unbounded_stream"
+
+
+@pytest.mark.parametrize("program", STAY)
+def test_texts_that_grow_by_a_line_stay_reads(program):
+    found = awk((program,), "")
+    assert found.reads, found.rule
+    assert found.category is None, found.rule

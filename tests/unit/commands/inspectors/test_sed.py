@@ -197,3 +197,36 @@ def test_no_text_makes_it_raise(pieces):
 @given(st.text(alphabet="sywerab:;{}/\\[]^$!1,~+ \n&gpNDt#", max_size=40))
 def test_no_mixture_of_its_letters_makes_it_raise(script):
     sed((script,), "")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "g;G;h",
+        "H;g;G;h",
+        "G;s/.*/&&/;h",
+        "s/x/&&&&&&&&&/g;" * 7,
+        "s/.*/&&/;" * 30,
+        "s/\\(.*\\)/\\1\\1/;" * 30,
+        "G;h;" * 10 + "G;h",
+    ],
+)
+def test_a_script_that_copies_its_text_again_and_again_does_not_fill_the_memory(script):
+    assert sed((script.rstrip(";"),), "").category == "unbounded_stream"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "1!G;h;$!d",
+        "x;G;1!h;s/\\n//g;$!d",
+        "H;$!d;x;s/\\n/,/g",
+        "/start/,/end/{H;x;s/\\n/ /;x}",
+        "G;s/\\n/&&/;/^\\([ -~]*\\n\\).*\\n\\1/d;s/\\n//;h;P;d",
+        "s/^\\(.*\\)\\n\\(.*\\)$/\\2 \\1 \\2/",
+    ],
+)
+def test_scripts_that_collect_lines_stay_reads(script):
+    found = sed((script,), "")
+    assert found.reads, found.rule
+    assert found.category is None, found.rule

@@ -14,12 +14,14 @@ from pulsus.commands.inspectors.awk.awk_parser import parse_awk
 from pulsus.commands.inspectors.awk.awk_tokens import FUNCTIONS
 from pulsus.commands.inspectors.awk.bounded_loops import find_unbounded
 from pulsus.commands.inspectors.awk.nodes import AwkNode, walk
+from pulsus.commands.inspectors.awk.text_growth import find_growth
 
 _NEVER: Final = {
     "SYMTAB": "it reaches every variable by name",
     "FUNCTAB": "it reaches every function by name",
 }
 _ENDLESS: Final = "it may not end; write for (i = 1; i <= N; i++) or for (key in array)"
+_GROWS: Final = "it may fill the memory, or run for hours"
 _FILES: Final = frozenset({"ARGV", "ARGC"})
 _SECRET: Final = re.compile(r"(?i)key|token|secret|pass|cred|auth|cookie|session|private")
 _WRITES_TO: Final = frozenset({"sub", "gsub", "split", "patsplit", "asort", "asorti", "match"})
@@ -34,12 +36,15 @@ def awk(words: tuple[str, ...], argument: str) -> Opinion:
             for rule in rules:
                 _check_rule(rule, _function_names(rules))
             loop = find_unbounded(rules)
+            grown = None if loop is not None else find_growth(rules)
         except Unclear as error:
             return error.opinion
         except RecursionError:
             return Opinion(False, "too long to check", "awk")
         if loop is not None:
             return Opinion(True, f"{loop}: {_ENDLESS}", word, category="unbounded_stream")
+        if grown is not None:
+            return Opinion(True, f"{grown}: {_GROWS}", word, category="unbounded_stream")
     return Opinion(True, "the program only reads and prints", words[0])
 
 
