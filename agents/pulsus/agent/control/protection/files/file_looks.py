@@ -26,7 +26,10 @@ FollowedPath = tuple[str, Sequence[tuple[str, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class FolderNames:
-    """The paths in one folder: each file with its number. `count` is the number of all names."""
+    """The names in one folder, of `count` altogether.
+
+    Folders and links are paths. Files are names, each with the number of its file.
+    """
 
     count: int
     folders: tuple[str, ...]
@@ -34,6 +37,7 @@ class FolderNames:
     files: tuple[tuple[int, str], ...]
 
 
+_OPENS_FOLDER: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY
 _NO_NAMES: Final = FolderNames(0, (), (), ())
 
 
@@ -53,6 +57,8 @@ class FileLooks:
         """The answer for some places and a folder: has it a file of theirs under another name?"""
         self.bases: dict[tuple[object, ...], tuple[str, ...]] = {}
         """Folders in which a command may be, by what they depend on."""
+        self.followed: dict[tuple[object, ...], FollowedPath] = {}
+        """An absolute path as its links lead, by the path and how links are followed."""
         self.spellings: dict[tuple[object, ...], Sequence[FollowedPath]] = {}
         """The spellings of a path, by what they depend on."""
 
@@ -110,9 +116,7 @@ class FileLooks:
         """Return the identity of each file in a folder that has another name somewhere."""
         found = self._second_names.get(folder)
         if found is None:
-            facts = (_status_of(path) for _, path in names.files)
-            found = tuple((f.st_dev, f.st_ino) for f in facts if f is not None and f.st_nlink > 1)
-            self._second_names[folder] = found
+            found = self._second_names[folder] = _find_second_names(folder, names)
         return found
 
 
@@ -132,6 +136,26 @@ def _status_of(path: str) -> os.stat_result | None:
         return None
 
 
+def _find_second_names(folder: str, names: FolderNames) -> tuple[FileId, ...]:
+    if not names.files:
+        return ()
+    found: list[FileId] = []
+    try:
+        # From an open folder a name is found quicker than by its whole path.
+        opened = os.open(folder, _OPENS_FOLDER)
+    except OSError:
+        return ()
+    try:
+        for _, name in names.files:
+            with suppress(OSError):
+                facts = os.stat(name, dir_fd=opened, follow_symlinks=False)
+                if facts.st_nlink > 1:
+                    found.append((facts.st_dev, facts.st_ino))
+    finally:
+        os.close(opened)
+    return tuple(found)
+
+
 def _list_names(folder: str, most: int) -> FolderNames | None:
     folders: list[str] = []
     links: list[str] = []
@@ -146,7 +170,7 @@ def _list_names(folder: str, most: int) -> FolderNames | None:
             elif entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
             else:
-                files.append((entry.inode(), entry.path))
+                files.append((entry.inode(), entry.name))
     return FolderNames(count, tuple(folders), tuple(links), tuple(files))
 
 

@@ -21,7 +21,7 @@ from pulsus.agent.control.protection.files.linked_files import (
     linked_names,
     links_below,
 )
-from pulsus.agent.control.protection.files.place_index import PlaceIndex, Relation
+from pulsus.agent.control.protection.files.place_index import Parts, PlaceIndex, Relation
 from pulsus.agent.control.protection.files.real_paths import real_path
 from pulsus.agent.control.protection.files.second_mounts import MountTable, read_table
 from pulsus.commands.risk.secret_paths import follow_links
@@ -92,7 +92,7 @@ class ProtectedPlaces:
         Raises TooManyNames for a pattern that too many names fit.
         """
         wild = wild and any(map(_WILD.search, (path, *folders)))
-        spelled = dict.fromkeys(self.spellings(path, folders, wild=wild, filled=filled))
+        spelled = self.spellings(path, folders, wild=wild, filled=filled)
         return self.relate(spelled, wild=wild, filled=filled)
 
     def relate(
@@ -127,66 +127,59 @@ class ProtectedPlaces:
 
     def spellings(
         self, path: str, folders: Sequence[str], *, wild: bool, filled: bool
-    ) -> Iterator[tuple[str, ...]]:
-        """Yield the parts of the path as it is written, and as its links lead."""
-        if not (wild or filled):
-            yield from self._plain_spellings(path, folders)
-            return
+    ) -> Sequence[Parts]:
+        """Return the parts of the path as it is written, and as its links lead."""
+        if wild or filled:
+            return [*dict.fromkeys(self._spell_pattern(path, folders, filled=filled))]
+        kept, key = current_looks().spellings, (path, *folders, self._base)
+        followed = kept.get(key)
+        if followed is None:
+            followed = kept[key] = [*self._follow(path, folders)]
+        return self._with_same_files(followed)
+
+    def _spell_pattern(self, path: str, folders: Sequence[str], *, filled: bool) -> Iterator[Parts]:
+        """Yield the same for a pattern, and for the names with links that fit it."""
         for whole in self.absolute_paths(_without_scheme(path), folders):
             mark = _WILD.search(whole)
             if mark is None:
-                yield from self._with_same_files(self._follow(whole))
+                yield from self._with_same_files([*self._follow_whole(whole)])
                 continue
-            yield from self._written(whole)
+            yield from {_parts_of(whole), _parts_of(follow_links(whole))}
             head, _, tail = whole[: mark.start()].rpartition("/")
             tail += whole[mark.start() :]
             if filled:
                 tail = tail.replace("*", f"/{_ANY_NAMES}/")
             yield _parts_of(f"{self._resolve(head or '/')}/{tail}")
             for name in linked_names(posixpath.normpath(whole)):
-                yield from self._real_names(name)
+                real = self._resolve(name)
+                yield from self._with_same_files([(real, (_parts_of(real),))])
             layer = _LAYERS.match(whole)
             if layer is not None:
-                yield from self.spellings(whole[layer.end() - 1 :], (), wild=wild, filled=filled)
+                yield from self._spell_pattern(whole[layer.end() - 1 :], (), filled=filled)
 
-    def _plain_spellings(self, path: str, folders: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """Yield the same for a path without patterns. In one check each path is followed once."""
-        kept, key = current_looks().spellings, (path, *folders, self._base)
-        found = kept.get(key)
-        if found is None:
-            every = self.absolute_paths(_without_scheme(path), folders)
-            found = kept[key] = [each for whole in every for each in self._follow(whole)]
-        yield from self._with_same_files(found)
+    def _follow(self, path: str, folders: Sequence[str] = ()) -> Iterator[FollowedPath]:
+        """Yield each place that a path leads to from the folders that a command went to."""
+        for whole in self.absolute_paths(_without_scheme(path), folders):
+            yield from self._follow_whole(whole)
 
-    def _follow(self, path: str) -> Iterator[FollowedPath]:
+    def _follow_whole(self, path: str) -> Iterator[FollowedPath]:
         """Yield where an absolute path leads, also within the root of a container."""
-        real = self._resolve(path)
-        yield real, tuple(dict.fromkeys((*self._written(path), _parts_of(real))))
+        kept, key = current_looks().followed, (path, self._resolve)
+        if key not in kept:
+            real = self._resolve(path)
+            names = dict.fromkeys((path, follow_links(path), real))
+            kept[key] = real, tuple(dict.fromkeys(map(_parts_of, names)))
+        yield kept[key]
         layer = _LAYERS.match(path)
         if layer is not None:
-            for whole in self.absolute_paths(path[layer.end() - 1 :], ()):
-                yield from self._follow(whole)
+            yield from self._follow(path[layer.end() - 1 :])
 
-    def _with_same_files(self, followed: Iterable[FollowedPath]) -> Iterator[tuple[str, ...]]:
-        """Yield the spellings of paths, and of a place that has the same file as one of them."""
-        for real, spelled in followed:
-            yield from spelled
-            if self._linked.is_same_file(real):
-                yield self._named[0]
-
-    def _written(self, path: str) -> Iterator[tuple[str, ...]]:
-        """Yield the parts of a path as it is written, and as the usual links of a system lead."""
-        yield _parts_of(path)
-        known = follow_links(path)
-        if known != path:
-            yield _parts_of(known)
-
-    def _real_names(self, path: str) -> Iterator[tuple[str, ...]]:
-        """Yield where the links of `path` lead, and a place that has the same file."""
-        real = self._resolve(path)
-        yield _parts_of(real)
-        if self._linked.is_same_file(real):
-            yield self._named[0]
+    def _with_same_files(self, followed: Sequence[FollowedPath]) -> Sequence[Parts]:
+        """Return the spellings of paths, and of a place that has the same file as one of them."""
+        found = [parts for _, spelled in followed for parts in spelled]
+        if any(self._linked.is_same_file(real) for real, _ in followed):
+            found.append(self._named[0])
+        return found
 
     def has_links_inside(self, path: str, folders: Sequence[str] = ()) -> bool:
         """Return True if a link below the folder `path` leads to the protected places.

@@ -152,7 +152,7 @@ class StartupFiles:
         """
         above = False
         wild = wild and any(map(_WILD.search, (path, *folders)))
-        spelled = dict.fromkeys(self._start.spellings(path, folders, wild=wild, filled=filled))
+        spelled = self._start.spellings(path, folders, wild=wild, filled=filled)
         for parts in spelled:
             if self._is_live(parts) or self._is_program(parts):
                 return "inside"
