@@ -69,11 +69,10 @@ def _is_recoverable(script: Script) -> bool:
 def _may_be_undone(call: Sequence[Word]) -> bool:
     if not call:
         return False
-    text = " ".join(word.text for word in call)
     if any(has_words(pattern, call) for pattern in _rules_for("never", program_name(call))):
         return False
     known = any(is_exactly(rule, call) for rule in _rules_for("recoverable", call[0].text))
-    return known or classify(text).allow
+    return known or classify(" ".join(word.text for word in call)).allow
 
 
 def _rules_for(key: str, program: str) -> tuple[str, ...]:

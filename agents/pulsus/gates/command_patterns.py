@@ -77,13 +77,14 @@ def _split_pattern(pattern: str) -> tuple[str, ...]:
 def is_exactly(pattern: str, words: Sequence[Word]) -> bool:
     """Return True if the call is `pattern` word by word. `**` at its end takes any further
     words."""
-    wanted = pattern.split()
-    if wanted[-1:] == [MORE]:
+    wanted = _split_pattern(pattern)
+    if wanted[-1:] == (MORE,):
         wanted, words = wanted[:-1], words[: len(wanted) - 1]
-    if not wanted or len(wanted) != len(words) or any(word.wild for word in words):
+    if not wanted or len(wanted) != len(words):
         return False
-    same = fits(words[0].text.lower(), wanted[0].lower())
-    return same and all(map(_is_word_match, wanted[1:], (word.text for word in words[1:])))
+    if not fits(words[0].text.lower(), wanted[0].lower()) or any(word.wild for word in words):
+        return False
+    return all(map(_is_word_match, wanted[1:], (word.text for word in words[1:])))
 
 
 def _is_word_match(pattern: str, text: str) -> bool:

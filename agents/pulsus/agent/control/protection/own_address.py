@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from pulsus.agent.control.protection.processes.own_process import TOKENS, calls_of
+from pulsus.agent.control.protection.processes.own_process import TOKENS
 from pulsus.commands.command_verdict import CommandVerdict
 from pulsus.commands.program_tables.connects_declaration import CONFIGURED, LOCAL, Connects
 from pulsus.commands.program_tables.loader import Tables
@@ -93,8 +93,10 @@ class OwnAddress:
         self._ports, self._tables = frozenset(ports), tables
         self._services = services or {}
 
-    def find_in_command(self, script: Script, verdict: CommandVerdict) -> str:
-        """Return what connects to Pulsus itself, or an empty text."""
+    def find_in_command(
+        self, script: Script, calls: Sequence[Sequence[Word]], verdict: CommandVerdict
+    ) -> str:
+        """Return what connects to Pulsus itself, or an empty text. `calls` are from `calls_of`."""
         if not self._ports:
             return ""
         for each in verdict.destinations:
@@ -105,7 +107,6 @@ class OwnAddress:
                 return f"{each.host.removeprefix('@')}:{each.port}"
         if reached := self._find_in_surroundings(script):
             return reached
-        calls = calls_of(script, verdict)
         return next(filter(None, (self._find_in_call(each, verdict) for each in calls)), "")
 
     def _find_in_call(self, call: Sequence[Word], verdict: CommandVerdict) -> str:

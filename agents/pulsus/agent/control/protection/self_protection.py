@@ -22,6 +22,7 @@ from pulsus.agent.control.protection.own_address import OwnAddress
 from pulsus.agent.control.protection.processes.own_process import (
     TOKENS,
     OwnProcess,
+    calls_of,
     is_own_name,
 )
 from pulsus.agent.control.protection.protected_uses import ProtectedUses
@@ -113,16 +114,17 @@ class SelfProtection:
             script = parse_command(command)
         except Unreadable as error:
             return self._refuse_unreadable(command, kind, error)
-        started = self._own.find_start(script, verdict, writes=kind == "write")
+        calls = calls_of(script, verdict)
+        started = self._own.find_start(script, calls, writes=kind == "write")
         if started:
             return refuse_process(started, "the agent does not start or stop Pulsus itself")
-        reached = self._address.find_in_command(script, verdict)
+        reached = self._address.find_in_command(script, calls, verdict)
         if reached:
             return refuse_process(reached, _OWN_ADDRESS)
         try:
             blocked = self._uses.find(script, kind == "write")
             if blocked is None and kind == "write" and self._startup is not None:
-                blocked = find_startup_writes(script, verdict, self._startup, self._tables)
+                blocked = find_startup_writes(script, calls, self._startup, self._tables)
         except TooManyNames as error:
             blocked = BlockedWord(str(error), "a link among them may lead to Pulsus itself")
         except Unreadable as error:

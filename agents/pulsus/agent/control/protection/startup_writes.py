@@ -5,6 +5,7 @@ Effect: only through `StartupFiles`, which follows links.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from pulsus.agent.control.protection.files.destination_links import (
@@ -19,24 +20,23 @@ from pulsus.agent.control.protection.files.startup_files import (
     find_planned,
     only_reads_jobs,
 )
-from pulsus.agent.control.protection.processes.own_process import (
-    calls_of,
-)
 from pulsus.agent.control.protection.protection_refusals import BlockedWord
-from pulsus.commands.command_verdict import CommandVerdict
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.risk.file_uses import find_uses
 from pulsus.commands.shell.script_parser import Script
-from pulsus.commands.shell.words import Unreadable
+from pulsus.commands.shell.words import Unreadable, Word
 
 CHANGES_START: Final = "the next process of Pulsus runs or reads it"
 
 
 def find_startup_writes(
-    script: Script, verdict: CommandVerdict, startup: StartupFiles, tables: Tables
+    script: Script, calls: Sequence[Sequence[Word]], startup: StartupFiles, tables: Tables
 ) -> BlockedWord | None:
-    """Return the word of a command that writes what runs later. Raises Unreadable."""
-    for call in calls_of(script, verdict):
+    """Return the word of a command that writes what runs later. Raises Unreadable.
+
+    `calls` are from `calls_of`.
+    """
+    for call in calls:
         if installed := find_installed(call, startup):
             return BlockedWord(installed, "it changes what the next process of Pulsus runs")
         if planned := find_planned(call):

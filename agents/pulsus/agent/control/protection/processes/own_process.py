@@ -64,13 +64,12 @@ class OwnProcess:
         self._fresh_until = float("-inf")
         self._resolve, self._locate = resolve, locate
 
-    def find_start(self, script: Script, verdict: CommandVerdict, *, writes: bool) -> str:
-        """Return the word that starts Pulsus, or an empty text.
+    def find_start(self, script: Script, calls: Sequence[Sequence[Word]], *, writes: bool) -> str:
+        """Return the word that starts Pulsus, or an empty text. `calls` are from `calls_of`.
 
         A command that may write is not allowed to name Pulsus at all: a service, a container or
         a package of that name starts, stops or replaces it.
         """
-        calls = calls_of(script, verdict)
         for call in calls:
             if self._is_start(call):
                 return call[0].text

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from pulsus.agent.control.protection.files.real_paths import programs_on_path, real_path
-from pulsus.agent.control.protection.processes.own_process import OwnProcess
+from pulsus.agent.control.protection.processes.own_process import OwnProcess, calls_of
 from pulsus.commands import classify
 from pulsus.commands.shell.script_parser import parse_command
 
@@ -23,7 +23,8 @@ def folders(tmp_path, monkeypatch):
 
 def starts(folders, command):
     own = OwnProcess([f"{folders}/package"])
-    return own.find_start(parse_command(command), classify(command), writes=False)
+    script = parse_command(command)
+    return own.find_start(script, calls_of(script, classify(command)), writes=False)
 
 
 @pytest.mark.parametrize(
