@@ -1,16 +1,21 @@
 """Find connections to the address of Pulsus itself, in commands and in arguments of tools.
 
-Hosts and ports count in every spelling that a program may take, together or apart. Pure.
+Hosts and ports count in every spelling (`endpoint_spellings.py`), together or apart. Pure.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from ipaddress import IPv4Address, IPv6Address
 from typing import Final
-from urllib.parse import unquote, urlsplit
 
+from pulsus.agent.control.protection.endpoint_spellings import (
+    Endpoint,
+    addresses_of,
+    command_tokens,
+    parse_endpoints,
+    url_spellings,
+)
 from pulsus.agent.control.protection.processes.own_process import TOKENS
 from pulsus.commands.command_verdict import CommandVerdict
 from pulsus.commands.program_tables.connects_declaration import CONFIGURED, LOCAL, Connects
@@ -20,28 +25,17 @@ from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name
 from pulsus.gates.egress import is_this_machine, normalize_host, parse_address
 
-_DEFAULT_PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21, "ssh": 22}
 _SCANNERS: Final = frozenset({"nc", "ncat", "netcat", "nmap", "masscan", "hping3", "rustscan"})
 """Programs whose ports may be a range, such as `8000-9000`."""
-_RANGE: Final = re.compile(r"(\d{0,5})-(\d{0,5})")
-_ALL_PORTS: Final = range(65536)
 _PORT_SIGNS: Final = re.compile(r"\d|://")
 """Without one of these a text names no port by its number: a digit, a scheme with a usual port."""
-_SIX: Final = re.compile(r"[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(?:%[\w.-]+)?")
-_BRACKETS: Final = re.compile(r"\[([^\]]*)\]")
-_PARTS: Final = re.compile(r"[/@?#]")
-_PIECES: Final = re.compile(r"[/@?#:]")
 _PLACE_NAMED: Final = re.compile(r"://|@|\bhost(?:addr)?=|:\d")
 _NAMES_HOST: Final = re.compile(r"(?i)host|ur[li]|addr|server|target|endpoint|machine|node")
 """Names of arguments that say where a tool connects to."""
-_CLUSTER: Final = 8
-"""Letters of options in one word, before a value that is glued to the last."""
-
 _LOOPBACK_NAME: Final = re.compile(
     r"(?:.+\.)?localhost[46]?(?:\.localdomain[46]?)?|ip6-(?:localhost|loopback)"
 )
 """Names that hosts files of distributions give to the loopback address."""
-
 _LOCAL_DOMAIN: Final = re.compile(
     r"\.(?:local|lan|localdomain|home|internal|intranet|home\.arpa|fritz\.box)$"
 )
@@ -51,8 +45,6 @@ _LOOPBACK_DOMAIN: Final = re.compile(
     r"|smackaho\.st|127-0-0-1\.org\.uk|loopback\.(?:jp|host)|yoogle\.com|domaincontrol\.xyz)"
 )
 """Public domains whose every name is the loopback address."""
-_FOUR_NUMBERS: Final = re.compile(r"(?:^|[.-])(\d{1,3}(?:[.-]\d{1,3}){3})(?=[.-]|$)")
-_EIGHT_DIGITS: Final = re.compile(r"(?:^|[.-])([0-9a-f]{8})(?=[.-]|$)")
 _FORWARDING: Final = re.compile(r"-[A-Za-z0-9]*[LRDW]|port-forward$|expose$")
 _FORWARDERS: Final = frozenset(
     {
@@ -63,12 +55,6 @@ _FORWARDERS: Final = frozenset(
     }
 )
 """Programs that send the connections of others on, or cut them, by a port of this machine."""
-
-_Endpoint = tuple[str, range]
-_NO_PORT: Final = range(0)
-_TRANSLATED: Final = 0x64FF9B << 64
-"""The network `64:ff9b::/96` without its last 32 bits."""
-_IPAddress = IPv4Address | IPv6Address
 
 
 class OwnAddress:
@@ -115,7 +101,7 @@ class OwnAddress:
         # Most calls name no own port, and then their hosts do not matter.
         if not (ranges or any(map(self._may_name_port, texts))):
             return ""
-        named = _parse_all(_command_tokens(texts), ranges=ranges)
+        named = parse_endpoints(command_tokens(texts), ranges=ranges)
         ports = self._own_ports(named)
         if not ports:
             return ""
@@ -134,16 +120,16 @@ class OwnAddress:
             given += [(name, value) for name, sign, value in pairs if sign and name.isidentifier()]
         values = " ".join(value for _, value in given)
         for text in filter(self._may_name_port, [*texts, values]):
-            named = _parse_all(_command_tokens([text]))
+            named = parse_endpoints(command_tokens([text]))
             ports = self._own_ports(named)
             if ports and (hosts := self._own_hosts(named)):
                 return f"{hosts[0]}:{ports[0]}"
         tokens = TOKENS.split(values) if self._may_name_port(values) else ()
-        ports = self._own_ports(_parse_all(tokens))
+        ports = self._own_ports(parse_endpoints(tokens))
         if not ports:
             return ""
         words = [word.text for stage in script.stages for word in stage.words]
-        hosts = self._own_hosts(_parse_all(_command_tokens(words)))
+        hosts = self._own_hosts(parse_endpoints(command_tokens(words)))
         names_host = any(_NAMES_HOST.search(name) for name, _ in given)
         alone = not names_host and any(
             self._is_local_client(stage.words) for stage in script.stages
@@ -167,8 +153,11 @@ class OwnAddress:
         if not self._ports:
             return ""
         pairs = list(named)
-        named_here = _parse_all(
-            token for _, text in pairs for each in _spellings(text) for token in TOKENS.split(each)
+        named_here = parse_endpoints(
+            token
+            for _, text in pairs
+            for each in url_spellings(text)
+            for token in TOKENS.split(each)
         )
         ports = self._own_ports(named_here)
         hosts = self._own_hosts(named_here) if ports else []
@@ -183,10 +172,9 @@ class OwnAddress:
             return True
         if _LOCAL_DOMAIN.sub("", name) in self._hosts or _LOOPBACK_DOMAIN.fullmatch(name):
             return True
-        found = parse_address(_usual_address(name) or name)
         return any(
             each.is_loopback or each.is_unspecified or each in self._addresses
-            for each in (_carried_addresses(found) if found else _named_addresses(name))
+            for each in addresses_of(name)
         )
 
     def _may_name_port(self, text: str) -> bool:
@@ -195,7 +183,7 @@ class OwnAddress:
             return True
         return any(name in text.casefold() for name in self._services)
 
-    def _own_ports(self, named: Iterable[_Endpoint]) -> list[int]:
+    def _own_ports(self, named: Iterable[Endpoint]) -> list[int]:
         """Return the own ports among endpoints, by number or by the name of a service."""
         ports: list[int] = []
         for host, numbers in named:
@@ -204,7 +192,7 @@ class OwnAddress:
                 ports.append(self._services[host.casefold()])
         return ports
 
-    def _own_hosts(self, named: Iterable[_Endpoint]) -> list[str]:
+    def _own_hosts(self, named: Iterable[Endpoint]) -> list[str]:
         """Return the hosts among endpoints that are this machine."""
         return [host for host, _ in named if host and self.is_own_host(host)]
 
@@ -230,7 +218,7 @@ class OwnAddress:
         if any(_names_place(text, connects) for text in texts):
             return False
         return any(
-            text[:1] == "-" and self._own_ports(_parse_all([*_command_tokens([text]), behind]))
+            text[:1] == "-" and self._own_ports(parse_endpoints([*command_tokens([text]), behind]))
             for text, behind in zip(texts, [*texts[1:], ""], strict=True)
         )
 
@@ -251,122 +239,3 @@ def _names_place(text: str, connects: Connects) -> bool:
     options = {name for source in connects.sources for name in source.options}
     given = text.partition("=")[0] in options or (text[:2] in options and text[1:2] != "-")
     return given or _PLACE_NAMED.search(text) is not None
-
-
-def _command_tokens(texts: Iterable[str]) -> Iterator[str]:
-    """Yield the pieces of words of a command, and values that are glued to their option."""
-    for text in texts:
-        yield from TOKENS.split(text)
-        yield from _glued_values(text)
-
-
-def _glued_values(text: str) -> Iterator[str]:
-    """Yield what may be the value of the last option of `-hlocalhost`, `-4p22`."""
-    if text[:1] != "-" or text[:2] == "--":
-        return
-    for at in range(2, min(len(text), _CLUSTER + 2)):
-        if not text[1 : at - 1].isalnum() and at > 2:
-            return
-        if not (text[at].isdigit() and text[at - 1].isdigit() and at > 2):
-            yield text[at:]
-
-
-def _spellings(text: str) -> Iterator[str]:
-    """Yield a text as a client of URLs may read it: without line ends, and with `%31` as `1`."""
-    yield text
-    yield unquote(re.sub(r"[\t\r\n]", "", text))
-
-
-def _carried_addresses(address: _IPAddress) -> Iterator[_IPAddress]:
-    """Yield an address, and the IPv4 address that it carries in one of the known ways."""
-    yield address
-    if not isinstance(address, IPv6Address):
-        return
-    if address.ipv4_mapped or address.sixtofour:
-        yield from filter(None, (address.ipv4_mapped, address.sixtofour))
-    high, low = divmod(int(address), 1 << 32)
-    # `::127.0.0.1` of old, `::ffff:0:127.0.0.1`, and the addresses of translators.
-    if high in {0, 0xFFFF << 32, _TRANSLATED} and low > 1:
-        yield IPv4Address(low)
-
-
-def _named_addresses(name: str) -> Iterator[_IPAddress]:
-    """Yield the addresses that a name has in it: `127.0.0.1.nip.io`, `app-7f000001.nip.io`.
-
-    Name servers of several public domains answer such a name with that address.
-    """
-    for found in _FOUR_NUMBERS.finditer(name):
-        address = parse_address(found[1].replace("-", "."))
-        if address is not None:
-            yield address
-    for found in _EIGHT_DIGITS.finditer(name):
-        yield IPv4Address(int(found[1], 16))
-
-
-def _usual_address(name: str) -> str:
-    """Return an IPv4 address as four decimal numbers, or an empty text.
-
-    The C library also takes `127.1`, `0x7f000001`, `0177.0.0.1` and `2130706433`.
-    """
-    try:
-        numbers = [_parse_number(part) for part in name.split(".")]
-    except ValueError:
-        return ""
-    *first, last = numbers
-    rest = 4 - len(first)
-    if not 1 <= rest <= 4 or any(each > 255 for each in first) or last >= 256**rest:
-        return ""
-    return ".".join(map(str, [*first, *last.to_bytes(rest, "big")]))
-
-
-def _parse_number(text: str) -> int:
-    if not text.isascii() or not text[:1].isdigit():
-        raise ValueError(text)
-    if text[:2].casefold() == "0x":
-        return int(text[2:] or "0", 16)
-    return int(text, 8) if len(text) > 1 and text[0] == "0" else int(text, 10)
-
-
-def _parse_all(tokens: Iterable[str], *, ranges: bool = False) -> list[_Endpoint]:
-    """Return the hosts and ports that tokens name, together or apart."""
-    return [each for token in tokens for each in _parse_endpoint(token, ranges=ranges)]
-
-
-def _parse_endpoint(token: str, *, ranges: bool) -> Iterator[_Endpoint]:
-    """Yield hosts and ports that a token may name: a URL, `host:port`, a host, a port."""
-    if "://" in token:
-        try:
-            parts = urlsplit(token)
-            port = parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)
-            yield parts.hostname or "", range(port, port + 1)
-        except ValueError:
-            pass  # `http://::1:80`, `http://a:8_0`: some clients read it, piece by piece
-        token = token.partition("://")[2]
-    bare = token
-    if "[" in token:
-        for host in _BRACKETS.findall(token):
-            yield host, _NO_PORT
-        bare = _BRACKETS.sub("", token)
-    yield from _addresses_in(bare)
-    for piece in _PIECES.split(bare):
-        number = piece.replace("_", "").removeprefix("+").lstrip("0")
-        span = _RANGE.fullmatch(piece) if ranges and piece != "--" else None
-        # A number of few digits is a port, a longer one may be an address.
-        if number.isdecimal() and len(number) <= 5:
-            yield "", range(int(number), int(number) + 1)
-        elif span is not None and token[:2] != "--":
-            ends = int(span[1] or 0), int(span[2]) if span[2] else _ALL_PORTS[-1]
-            yield "", range(min(ends), max(ends) + 1)
-        else:
-            yield piece, _NO_PORT
-
-
-def _addresses_in(text: str) -> Iterator[_Endpoint]:
-    """Yield the IPv6 addresses of a text. `::1:8765` is one, and to other programs one with a
-    port."""
-    if ":" not in text:
-        return
-    for piece in _PARTS.split(text):
-        for six in (piece, piece.rpartition(":")[0]):
-            if _SIX.fullmatch(six):
-                yield six, _NO_PORT

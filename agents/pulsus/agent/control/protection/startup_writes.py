@@ -13,14 +13,13 @@ from pulsus.agent.control.protection.files.destination_links import (
     changes_below,
     written_texts,
 )
-from pulsus.agent.control.protection.files.startup_files import (
-    MAKES_FOLDERS,
-    StartupFiles,
+from pulsus.agent.control.protection.files.startup_files import MAKES_FOLDERS, StartupFiles
+from pulsus.agent.control.protection.protection_refusals import BlockedWord
+from pulsus.agent.control.protection.startup_commands import (
     find_installed,
     find_planned,
     only_reads_jobs,
 )
-from pulsus.agent.control.protection.protection_refusals import BlockedWord
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.risk.file_uses import find_uses
 from pulsus.commands.shell.script_parser import Script

@@ -27,7 +27,12 @@ def places(project):
 def counted_looks(monkeypatch):
     """Return a list that every look at a file's facts is added to."""
     looks, lstat = [], os.lstat
-    monkeypatch.setattr(os, "lstat", lambda path: looks.append(path) or lstat(path))
+
+    def looking(path):
+        looks.append(path)
+        return lstat(path)
+
+    monkeypatch.setattr(os, "lstat", looking)
     return looks
 
 
@@ -99,7 +104,12 @@ def test_a_path_of_two_rules_is_looked_at_once(project, monkeypatch):
 
 def test_what_a_folder_of_one_rule_holds_is_listed_once(project, monkeypatch):
     listed, scandir = [], os.scandir
-    monkeypatch.setattr(os, "scandir", lambda path: listed.append(path) or scandir(path))
+
+    def listing(path):
+        listed.append(path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", listing)
     with one_check():
         links_below(f"{project}/site")
         LinkedFiles([]).has_hard_link_below(f"{project}/site")
