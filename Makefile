@@ -46,9 +46,9 @@ $(VENV)/.all: pyproject.toml
 	@$(COMPILE)
 	@touch $(VENV)/.core $(VENV)/.dev $@
 
-setup: $(VENV)/.all ## Create .venv with all extras and the development tools
+setup: $(VENV)/.all ## Install everything into .venv: all extras and the development tools
 
-demo: $(VENV)/.core ## Route a real request, explain the choice, validate the tool in the sandbox, run it
+demo: $(VENV)/.core ## Validate two tools, then route, explain and run one request
 	@$(BIN)/python scripts/demo.py
 
 # `worksteal`: without it one worker gets all of tests/integration, and the others wait for it.
@@ -56,20 +56,20 @@ test: $(VENV)/.dev ## Run the fast test suite (under 3 minutes after the install
 	@$(PYTEST) -n 3 --dist worksteal -m "not slow and not seconds and not further_row and not bench"
 	@touch $(VENV)/.tested
 
-test-all: $(VENV)/.all ## Run all tests, with the real components, as CI does
+test-all: $(VENV)/.all ## Run all tests, with the real components, as CI does (much longer)
 	@PYTEST="$(PYTEST)" PYTHON="$(BIN)/python" TESTED="$(VENV)/.tested" sh scripts/test_all.sh
 
-lint: $(VENV)/.all ## Run ruff, mypy and the import layer check
+lint: $(VENV)/.all ## Check style, types and import layers (ruff, mypy, import-linter)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/mypy tests scripts
 	@$(BIN)/lint-imports --no-cache --config layers.toml
 
-fuzz: $(VENV)/.all ## Run each fuzzer for ten minutes; add new inputs by hand (see CONTRIBUTING.md)
+fuzz: $(VENV)/.all ## Search for inputs that break a parser, ten minutes for each fuzzer (CONTRIBUTING.md)
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-600} $(PYTEST) -n 2 -m fuzz tests/fuzz
 
-bench: $(VENV)/.all ## Run the benchmarks; copy the results to docs/benchmarks.md by hand
+bench: $(VENV)/.all ## Run the benchmarks and print the figures (takes long; docs/benchmarks.md has them)
 	@$(PIP) install -q --group bench
 	@$(PYTEST) -q -m bench tests/benchmarks
 	@OMP_NUM_THREADS=1 $(BIN)/python tests/benchmarks/ranking_peers.py
@@ -79,5 +79,5 @@ bench: $(VENV)/.all ## Run the benchmarks; copy the results to docs/benchmarks.m
 	@$(BIN)/python -m tests.benchmarks.placement_peers
 	@$(MAKE) fuzz
 
-clean: ## Remove caches; .venv and .pulsus stay
+clean: ## Remove caches of the tools; .venv, .pulsus and logs stay
 	@rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -122,6 +122,16 @@ def test_a_server_that_cannot_be_used_is_an_error_that_says_why(
     assert not token or token not in done.err
 
 
+def test_a_server_without_a_model_ends_the_run_with_the_exit_status_of_that_error(elsewhere):
+    with serving(elsewhere) as server:
+        server.first_user()
+        run = started(elsewhere, server, server.users("token", "ada", "--role", "operator"), "hi")
+        out, err = run.communicate(timeout=PATIENCE_SECONDS)
+        assert (run.returncode, out) == (5, "")
+        assert "LLM_NOT_CONFIGURED: " in err
+        assert "where `pulsus serve` runs" in err
+
+
 def test_a_wrong_token_or_a_role_that_may_not_ask_is_refused_with_the_servers_words(elsewhere):
     with serving(elsewhere) as server:
         server.first_user()

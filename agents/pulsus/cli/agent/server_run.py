@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Final
 from urllib.parse import quote
 
+from pulsus import errors
 from pulsus.agent.agent_events import EVENT_NAMES, AgentEvent, EmitEvent
 from pulsus.cli import console
 from pulsus.cli.server_client import ServerClient
@@ -15,11 +16,11 @@ from pulsus.errors import PulsusError, ServerUnreachable
 _TRIES: Final = 10
 _PAUSE_SECONDS: Final = 1.0
 STOPPED: Final = 130
-_STATUSES: Final = {"agent_final": 0, "agent_error": 1, "agent_max_turns": 1}
+_STATUSES: Final = {"agent_final": 0, "agent_max_turns": 1}
 
 
 class ServerRun:
-    """One run at a server. `status` is the exit status so far: 0 answered, 1 not."""
+    """One run at a server. `status` is the exit status so far: 0 answered, 1 or more not."""
 
     def __init__(self, client: ServerClient, emit: EmitEvent) -> None:
         self._client, self._emit = client, emit
@@ -62,10 +63,20 @@ class ServerRun:
             if event.name not in EVENT_NAMES:
                 continue
             self.status = _STATUSES.get(event.name, self.status)
+            if event.name == "agent_error":
+                self.status = _error_status(str(event.fields.get("error", "")))
             self._emit(AgentEvent(event.name, event.fields))
             if event.name in ("approval_needed", "agent_suspended"):
                 card = quote(str(event.fields.get("approval_id", "")), safe="")
                 console.note(f"decide it at {self._client.address}/approvals#{card}")
+
+
+def _error_status(text: str) -> int:
+    """Return the exit status of the error code before the first colon; 1 for any other text."""
+    code = text.partition(":")[0]
+    kinds = [each for each in vars(errors).values() if isinstance(each, type)]
+    known = [each for each in kinds if issubclass(each, PulsusError) and each.code == code]
+    return known[0].exit_status if known else 1
 
 
 def run_on_server(client: ServerClient, request: str, emit: EmitEvent) -> int:
@@ -77,4 +88,6 @@ def run_on_server(client: ServerClient, request: str, emit: EmitEvent) -> int:
         run.stop()
         console.note("stopped")
         return STOPPED
+    if run.status == errors.LlmNotConfigured.exit_status:
+        console.note("the model is set where `pulsus serve` runs: model.base_url and model.name")
     return run.status

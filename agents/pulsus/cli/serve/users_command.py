@@ -100,7 +100,10 @@ def token_command(session: CommandSession, name: str, role: str, days: int) -> N
 
     state_dir = session.app.state_dir
     if UserAccounts(state_dir).get(name) is None:
-        raise UsageError(f"there is no user {name!r}", hint="pulsus users list")
+        raise UsageError(
+            f"there is no user {name!r}",
+            hint=f"correct the name (pulsus users list), or add the user: pulsus users add {name}",
+        )
     token, kept = BearerTokens(state_dir).make(name, role, days)  # type: ignore[arg-type]
     if session.json:
         body = {"ok": True, "id": kept.id, "token": token, "expires_at": kept.expires_at}

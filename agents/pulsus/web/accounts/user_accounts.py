@@ -110,7 +110,10 @@ class UserAccounts:
         with self._file.locked():
             users = self._users
             if name not in users:
-                raise UsageError(f"there is no user {name!r}", hint="pulsus users list")
+                raise UsageError(
+                    f"there is no user {name!r}",
+                    hint="correct the name; `pulsus users list` shows every user",
+                )
             disabled = replace(users[name], enabled=False)
             self._save({**users, name: disabled})
         return disabled
