@@ -61,6 +61,7 @@ _KEEPS_BELOW: Final = frozenset(
     }
 )
 """Programs that change no file below a folder that they name: `rm -r` takes links away."""
+_DEEP_LETTERS: Final = re.compile(r"-[A-Za-z]*[rRa][A-Za-z]*")
 _TEXT_ONLY: Final = frozenset({"echo", "printf", "logger", "wall", "test", "["})
 
 
@@ -146,7 +147,7 @@ def _copies_contents(use: FileUse) -> bool:
 def _goes_deep(use: FileUse) -> bool:
     """Return True if the call goes on below the folders that it names."""
     return use.deep or any(
-        text in {"--recursive", "--archive"} or re.fullmatch(r"-[A-Za-z]*[rRa][A-Za-z]*", text)
+        text in {"--recursive", "--archive"} or _DEEP_LETTERS.fullmatch(text)
         for text in (word.text for word in use.words[1:])
     )
 

@@ -80,23 +80,24 @@ class FileLooks:
         return found
 
     def _find_identities(self, path: str) -> tuple[frozenset[FileId], os.stat_result | None]:
-        known: list[FileId] = []
-        at = ""
-        last: os.stat_result | None = None
-        for part in path.split("/"):
-            if not part:
-                continue
-            at = f"{at}/{part}"
-            facts = self.facts(at)
-            if facts == "missing" and path[:1] == "/":
-                return frozenset(known), None  # nothing can be below it
-            if isinstance(facts, str) or stat.S_ISLNK(facts.st_mode):
-                last = _status_of(at)
-            else:
-                last = facts
-            if last is not None:
-                known.append((last.st_dev, last.st_ino))
-        return frozenset(known), last if at == path else _status_of(path)
+        folder, _, name = path.rpartition("/")
+        if not name:
+            return frozenset(), _status_of(path)
+        above = self.identities(folder)[0] if folder else frozenset()
+        if folder and self.facts(folder) == "missing":
+            return above, None
+        facts = self._followed_facts(path)
+        if facts is None:
+            return above, None
+        return above | {(facts.st_dev, facts.st_ino)}, facts
+
+    def _followed_facts(self, path: str) -> os.stat_result | None:
+        facts = self.facts(path)
+        if facts == "missing":
+            return None
+        if facts == "unknown" or stat.S_ISLNK(facts.st_mode):
+            return _status_of(path)
+        return facts
 
     def names(self, folder: str, most: int) -> FolderNames | None:
         """Return what is in a folder, or None for more than `most` names.
@@ -147,10 +148,12 @@ def _find_second_names(folder: str, names: FolderNames) -> tuple[FileId, ...]:
         return ()
     try:
         for _, name in names.files:
-            with suppress(OSError):
+            try:
                 facts = os.stat(name, dir_fd=opened, follow_symlinks=False)
-                if facts.st_nlink > 1:
-                    found.append((facts.st_dev, facts.st_ino))
+            except OSError:
+                continue
+            if facts.st_nlink > 1:
+                found.append((facts.st_dev, facts.st_ino))
     finally:
         os.close(opened)
     return tuple(found)

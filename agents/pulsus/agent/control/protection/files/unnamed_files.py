@@ -61,6 +61,12 @@ _FOLLOWING: Final[Mapping[str, str]] = {
 """Programs that look below folders, and the options with which they follow links there.
 
 Others are taken to follow them."""
+_FOLLOWING_BY_PROGRAM: Final = {
+    name: options for names, options in _FOLLOWING.items() for name in names.split()
+}
+_UNPACKERS_BY_PROGRAM: Final = {
+    name: asks for names, asks in _UNPACKERS.items() for name in names.split()
+}
 FIND_PATTERNS: Final = frozenset(
     {
         *("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"),
@@ -91,7 +97,7 @@ def follows_links(use: FileUse) -> bool:
     if not use.deep or use.only_names:
         return False
     texts = [word.text for word in use.words[1:]]
-    options = next((v for k, v in _FOLLOWING.items() if use.program in k.split()), None)
+    options = _FOLLOWING_BY_PROGRAM.get(use.program)
     if options is not None:
         return any(_gives(text, option) for text in texts for option in options.split())
     if use.program != "find":
@@ -108,7 +114,7 @@ def _gives(text: str, option: str) -> bool:
 
 def unpacks_here(use: FileUse) -> bool:
     """Return True if a call unpacks an archive, or a patch, into the folder that it is in."""
-    asks = next((v for k, v in _UNPACKERS.items() if use.program in k.split()), None)
+    asks = _UNPACKERS_BY_PROGRAM.get(use.program)
     texts = [word.text for word in use.words[1:]]
     if asks is None or (asks and not any(re.fullmatch(asks, text) for text in texts)):
         return False
