@@ -328,3 +328,69 @@ def test_a_connection_that_only_connects(place):
 )
 def test_a_connection_that_sets_more_is_no_read(place):
     assert not client_commands.postgres((place,), "").reads
+
+
+UP = "with recursive t(n) as (select 1 union all select n + 1 from t"
+DOWN = "with recursive t(n) as (select 1 union all select n - 1 from t"
+
+
+@pytest.mark.parametrize("client", ["psql -c", "mysql -e", "sqlite3 x", "duckdb x"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select * from a, b",
+        "select count(*) from a cross join b",
+        "select * from a join b on 1=1",
+        "select count(*) from a, b, c, d where a.id = b.id",
+        "select (select count(*) from a, b)",
+        "with x as (select * from a, b) select 1 from x",
+        "select 1 union select 2 from a, b",
+        "select count(*) from a where exists (select 1 from b, c, d)",
+        UP + " where n > 0) select * from t",
+        DOWN + " where n < 9) select * from t",
+        UP.replace("+ 1", "+ 0") + " where n < 9) select * from t",
+        UP + ") select * from t where n < 0 limit 9",
+        UP + ") select * from t, a limit 9",
+        "select repeat(repeat(repeat('x', 1000), 1000), 1000)",
+        "select repeat('x', 10000) from generate_series(1, 1000000)",
+    ],
+)
+def test_a_query_that_pairs_or_makes_rows_without_measure_is_no_read(client, query):
+    assert not classify(f'{client} "{query}"').allow
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "psql -c 'select array_fill(0, array[1000000000])'",
+        """sqlite3 x "select printf('%1000000000d', 1)\"""",
+        """sqlite3 x "select format('%.*c', 1000000000, 'x')\"""",
+        f"psql -c '{UP}) select * from t limit 10 offset 1000000000000'",
+    ],
+)
+def test_a_short_query_does_not_fill_the_memory(command):
+    assert not classify(command).allow
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select * from a join b on a.id = b.id",
+        "select * from a, b where a.id = b.id",
+        "select * from a, b limit 10",
+        "select * from a, b where a.id = 1 and b.id = 2",
+        "select * from a natural join b",
+        "select * from a join b using (id)",
+        "select a.x, s.m from a, (select max(x) as m from b) s",
+        "select * from a, lateral unnest(a.x) y",
+        "select * from a where exists (select 1 from b, c where b.a = a.id and c.b = b.id)",
+        UP + " where n < 100) select * from t",
+        "with recursive t as (select 9 as n union all select n - 1 from t where n > 0) table t",
+        UP + ") select * from t limit 10",
+        "explain select * from a, b",
+        "select rpad(a, 20), rpad(b, 20), rpad(c, 30) from t",
+    ],
+)
+def test_joins_and_recursion_with_an_end_stay_reads(query):
+    verdict = classify(f'psql -c "{query}"')
+    assert verdict.allow, verdict.reason

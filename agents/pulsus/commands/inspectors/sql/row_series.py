@@ -16,26 +16,59 @@ MOST_ROWS: Final = 1e8
 """A server counts so many in some seconds, and sends them in minutes."""
 
 _SERIES: Final = words("generate_series range numbers numbers_mt zeros zeros_mt sequence")
-_FILLS: Final = words("repeat replicate rpad lpad space zeroblob randomblob leftpad rightpad")
+_FILLS: Final = words(
+    "repeat replicate rpad lpad space zeroblob randomblob leftpad rightpad array_fill"
+)
+_FORMATS: Final = words("printf format")
+_WIDTH: Final = re.compile(r"%[^a-zA-Z%]*?(\d+)")
+MOST_BYTES: Final = 1e9
+"""All the texts that a query makes out of nothing."""
 _DAY: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 
 
 def find_endless_rows(tokens: Sequence[SqlToken]) -> list[Endless]:
     """Return the calls that make too many rows, or so many that cannot be told."""
-    rows, found = 1.0, []
+    rows, widest, found = 1.0, 1.0, []
     for at in range(len(tokens) - 1):
         name = tokens[at].text.lower()
-        if name not in _SERIES and name not in _FILLS:
+        if name not in _SERIES | _FILLS | _FORMATS:
             continue
         if tokens[at + 1].text != "(" or tokens[at].kind not in {"word", "name"}:
             continue
         arguments = list(_call_arguments(tokens, at + 2))
-        amount = _count_rows(arguments) if name in _SERIES else _largest_literal(arguments)
-        rows = rows * max(amount, 1.0) if name in _SERIES else max(rows, amount)
-        if rows > MOST_ROWS:
+        if name in _SERIES:
+            amount = _count_rows(arguments)
+            rows *= max(amount, 1.0)
+        else:
+            amount = _widest_field(arguments) if name in _FORMATS else _filled(name, arguments)
+            widest = max(widest, amount)
+        if rows > MOST_ROWS or widest > MOST_ROWS or rows * widest > MOST_BYTES:
             rule = "how many rows it makes cannot be told" if amount == inf else "it makes too much"
             found.append(Endless(tokens[at].text, rule))
     return found
+
+
+def _filled(name: str, arguments: Sequence[Sequence[SqlToken]]) -> float:
+    """Return how long a text or array becomes. One within another multiplies its length."""
+    if name == "array_fill":
+        numbers = (number(token.text) for each in arguments for token in each)
+        return max((value for value in numbers if value is not None), default=1.0)
+    inner = 1.0
+    for each in arguments:
+        for at, token in enumerate(each[:-1]):
+            if token.text.lower() in _FILLS and each[at + 1].text == "(":
+                within = list(_call_arguments(each, at + 2))
+                inner = max(inner, _filled(token.text.lower(), within))
+    return max(_largest_literal(arguments), 1.0) * inner
+
+
+def _widest_field(arguments: Sequence[Sequence[SqlToken]]) -> float:
+    """Return the width of printf's widest field, or of one that an argument gives (`%*d`)."""
+    texts = [token.text for each in arguments[:1] for token in each if token.kind == "string"]
+    widths = [float(width) for text in texts for width in _WIDTH.findall(text)]
+    if any("*" in text for text in texts):
+        widths.append(_largest_literal(arguments[1:]))
+    return max(widths, default=1.0)
 
 
 def _call_arguments(tokens: Sequence[SqlToken], at: int) -> Iterator[list[SqlToken]]:

@@ -6,13 +6,14 @@ This is a second opinion beside the words (`sql.py`): both have to agree that it
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from pulsus.commands.content_inspector import Unclear
 from pulsus.commands.inspectors.sql.split_statements import WORDS, Statement
+from pulsus.commands.inspectors.sql.unbounded_joins import has_unbounded_join, row_limit
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr
@@ -40,6 +41,8 @@ def check_tree(statement: Statement, dialect: str, *, explained: bool = False) -
     for node in root.walk():
         _check_node(node, allowed)
     _check_recursion(root, statement)
+    if has_unbounded_join(root):
+        raise Endless(statement.shown, "a join without a condition pairs all rows")
 
 
 def _parse_statement(statement: Statement, dialect: str) -> Expr:
@@ -86,14 +89,22 @@ def _check_recursion(root: Expr, statement: Statement) -> None:
 
     for cte in with_.expressions:
         query = cte.this
-        if not isinstance(query, expressions.SetOperation) or _row_limit(query) <= MOST_ROUNDS:
+        if not isinstance(query, expressions.SetOperation) or row_limit(query) <= MOST_ROUNDS:
             continue
         recursive_part = query.expression
         tables = {table.name.lower() for table in recursive_part.find_all(expressions.Table)}
         if cte.alias.lower() not in tables or tables - {cte.alias.lower()}:
             continue  # no recursion, or one that ends with the rows of another table
-        if not any(map(_is_bounding, recursive_part.find_all(expressions.Where))):
+        if not _is_bounding(recursive_part, _column_names(cte)):
             raise Endless(statement.shown, "recursion without a condition that ends it")
+
+
+def _column_names(cte: Expr) -> list[str]:
+    """Return the names of the columns that `WITH t(a, b)` gives, or those of its first query."""
+    given = cte.args["alias"].args.get("columns") or ()
+    names = [column.name.lower() for column in given]
+    first = cte.this.this
+    return names or [each.alias_or_name.lower() for each in getattr(first, "expressions", ())]
 
 
 MOST_ROUNDS: Final = 1e8
@@ -103,18 +114,22 @@ def _is_cut_short(root: Expr) -> bool:
     """Return True if a limit ends the query before all rows are made."""
     from sqlglot import expressions
 
-    if _row_limit(root) > MOST_ROUNDS:
+    if row_limit(root) > MOST_ROUNDS or _skipped_rows(root) > MOST_ROUNDS:
         return False
-    kinds = (expressions.AggFunc, expressions.Order, expressions.Group, expressions.Distinct)
+    if root.args.get("where") is not None or root.args.get("joins"):
+        return False  # it may look for a row that never comes
+    kinds = (
+        *(expressions.AggFunc, expressions.Order, expressions.Group, expressions.Distinct),
+        *(expressions.Window, expressions.Query),
+    )
     parts = (part for key, part in root.args.items() if key != "with_")
     flat = (each for part in parts for each in (part if isinstance(part, list) else [part]))
     return not any(hasattr(each, "find") and each.find(*kinds) for each in flat)
 
 
-def _row_limit(query: Expr) -> float:
-    """Return the number after LIMIT, or infinity without one."""
-    limit = query.args.get("limit")
-    return _literal_number(limit.args.get("expression")) if limit is not None else inf
+def _skipped_rows(query: Expr) -> float:
+    offset = query.args.get("offset")
+    return _literal_number(offset.args.get("expression")) if offset is not None else 0.0
 
 
 def _literal_number(node: Any) -> float:
@@ -125,18 +140,51 @@ def _literal_number(node: Any) -> float:
     return float(node.name)
 
 
-def _is_bounding(where: Expr) -> bool:
-    """Return True if the condition compares a column with a number that is not too large."""
+def _is_bounding(recursive_part: Expr, names: Sequence[str]) -> bool:
+    """Return True if a condition stops a column that comes nearer to it with each round: `n + 1`
+    with `n < 100`, or `n - 1` with `n > 0`. `names` are the columns of the query."""
     from sqlglot import expressions
 
-    kinds = (expressions.LT, expressions.LTE, expressions.GT, expressions.GTE, expressions.NEQ)
-    compared = (side for each in where.find_all(*kinds) for side in (each.left, each.right))
-    columns = any(where.find_all(expressions.Column))
-    return (
-        columns
-        and not where.find(expressions.Or)
-        and min(map(_literal_number, compared), default=inf) <= (MOST_ROUNDS)
-    )
+    up = (expressions.LT, expressions.LTE)
+    down = (expressions.GT, expressions.GTE)
+    steps = {
+        name: _step(each) for name, each in zip(names, recursive_part.expressions, strict=False)
+    }
+    for where in recursive_part.find_all(expressions.Where):
+        if where.find(expressions.Or, expressions.Not):
+            continue
+        for each in where.find_all(*up, *down, expressions.NEQ):
+            for side, other, mirrored in (
+                (each.left, each.right, False),
+                (each.right, each.left, True),
+            ):
+                column = side.find(expressions.Column)
+                if column is None or _literal_number(other) > MOST_ROUNDS:
+                    continue
+                step = steps.get(column.name.lower(), 0)
+                rising = isinstance(each, down if mirrored else up)
+                falling = isinstance(each, up if mirrored else down)
+                if (rising and step > 0) or (falling and step < 0):
+                    return True
+    return False
+
+
+def _step(value: Expr) -> float:
+    """Return by how much `n + 1` or `n - 1` changes its column, or 0 if that cannot be told."""
+    from sqlglot import expressions
+
+    inner = value.unalias()
+    if isinstance(inner, expressions.Paren):
+        inner = inner.this
+    if not isinstance(inner, (expressions.Add, expressions.Sub, expressions.Mul)):
+        return 0.0
+    if inner.find(expressions.Column) is None:
+        return 0.0
+    sign = -1.0 if isinstance(inner, expressions.Sub) else 1.0
+    sizes = [_literal_number(side) for side in (inner.left, inner.right)]
+    known = [size for size in sizes if size != inf]
+    least = 1 if isinstance(inner, expressions.Mul) else 0
+    return sign if len(known) == 1 and known[0] > least else 0.0
 
 
 class Endless(Unclear):
