@@ -51,8 +51,8 @@ class FileLooks:
         self._identities: dict[str, tuple[frozenset[FileId], os.stat_result | None]] = {}
         self.real_paths: dict[str, str] = {}
         """The real path of each path."""
-        self.targets: dict[str, tuple[str, ...]] = {}
-        """The targets of the links below each folder."""
+        self.links: dict[tuple[object, str], bool] = {}
+        """The answer for some places and a folder: does a link below it lead to them?"""
         self.hard_links: dict[tuple[object, str], bool] = {}
         """The answer for some places and a folder: has it a file of theirs under another name?"""
         self.bases: dict[tuple[object, ...], tuple[str, ...]] = {}

@@ -120,19 +120,13 @@ def _names_like(folder: str, part: str, left: list[int]) -> Iterator[str]:
             yield f"{folder}/{entry.name}"
 
 
-def links_below(folder: str) -> tuple[str, ...]:
-    """Return the target of every link below a folder, and of links in the folders they lead to.
+def links_below(folder: str) -> Iterator[str]:
+    """Yield the target of every link below a folder, and of links in the folders they lead to.
 
     Raises TooManyNames.
     """
-    looks, start = current_looks(), real_path(folder)
-    if start not in looks.targets:
-        looks.targets[start] = tuple(_targets_below(start, looks))
-    return looks.targets[start]
-
-
-def _targets_below(folder: str, looks: FileLooks) -> Iterator[str]:
-    left, waiting, seen = [_MOST_NAMES], [folder], set[str]()
+    looks = current_looks()
+    left, waiting, seen = [_MOST_NAMES], [real_path(folder)], set[str]()
     while waiting:
         at = waiting.pop()
         if at in seen:

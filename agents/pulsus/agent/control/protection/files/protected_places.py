@@ -186,10 +186,14 @@ class ProtectedPlaces:
 
         Raises TooManyNames.
         """
-        for whole in self.absolute_paths(_without_scheme(path), folders):
-            if any(map(self._index().relate, map(_parts_of, links_below(whole)))):
-                return True
-        return False
+        every = self.absolute_paths(_without_scheme(path), folders)
+        return any(map(self._has_link_below, every))
+
+    def _has_link_below(self, folder: str) -> bool:
+        known, key = current_looks().links, (self, folder)
+        if key not in known:
+            known[key] = any(map(self._index().relate, map(_parts_of, links_below(folder))))
+        return known[key]
 
     def has_hard_links_inside(self, path: str, folders: Sequence[str] = ()) -> bool:
         """Return True if a file below the folder `path` is a protected one under another name.

@@ -111,7 +111,7 @@ def test_what_a_folder_of_one_rule_holds_is_listed_once(project, monkeypatch):
 
     monkeypatch.setattr(os, "scandir", listing)
     with one_check():
-        links_below(f"{project}/site")
+        assert [*links_below(f"{project}/site")] == []
         LinkedFiles([]).has_hard_link_below(f"{project}/site")
         assert listed == [f"{project}/site", f"{project}/site/deep"]
 
