@@ -49,6 +49,28 @@ def check_foreign_repository(
         yield refusal("allow", outside[0], rule, "call it in that repository")
 
 
+def check_foreign_project(
+    node: str, parsed: Parsed, folders: Sequence[str]
+) -> Iterator[CallFinding]:
+    """Yield a refusal of a call that reads a project which is not in the current folder or below
+    it, and fetches what that project names."""
+    program, _, subcommand = node.partition(" ")
+    first = parsed.operands[0].text if parsed.operands else ""
+    composed = node in _words("composed") or node.partition(" ")[2] == "compose"
+    if composed and first in _words("composed_fetch"):
+        named = _options_below("named", program)
+        values = [w.text for one in parsed.given if one.name in named for w in one.values]
+        outside = [each for each in (*values, *folders) if _leads_outside(each)]
+        rule = "its settings may include others, which are fetched from where they say"
+    elif program in _words("backed") and not subcommand and first in _words("backed_fetch"):
+        outside = [folder for folder in folders if _leads_outside(folder)]
+        rule = "its settings name the place where its state is kept"
+    else:
+        return
+    if outside:
+        yield refusal("allow", outside[0], rule, "call it in that folder")
+
+
 def _leads_outside(folder: str) -> bool:
     return folder[:1] in {"/", "~", "-"} or ".." in folder.split("/")
 

@@ -12,6 +12,7 @@ from typing import Final
 from pulsus.commands.call_check.arguments import operands, values
 from pulsus.commands.call_check.foreign_folders import (
     check_foreign_options,
+    check_foreign_project,
     check_foreign_repository,
 )
 from pulsus.commands.command_verdict import ASSIGNED, CHANGES, CallFinding, Reason, refusal
@@ -97,6 +98,7 @@ def _judge_node(
     yield from _category_findings(node, parsed.given, context)
     yield from check_foreign_options(node.name.partition(" ")[0], parsed)
     yield from check_foreign_repository(node.name, parsed, context.folders)
+    yield from check_foreign_project(node.name, parsed, context.folders)
     found = list(values(node, parsed, context))
     yield from found
     if node.subcommands and parsed.operands:
