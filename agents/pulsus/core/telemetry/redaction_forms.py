@@ -73,11 +73,13 @@ _SENTENCES: Final = (
     r"(?i:(\buser(?:name)?[ \t]{1,8}\S{1,64}[ \t]{1,8}password[ \t]{1,8})(?!\d{1,2}[ \t])"
     r"(?=\S{0,99}[\d!@#$%^&*])[^\s\[]\S*)",
 )
-_SETTINGS: Final = (
+_COMMANDS: Final = (
     r"(?i:(\b(?:env|setx?|setenv|export)[ \t]{1,8}(?:-\w{1,8}[ \t]{1,8}){0,2}(?="
     r"[a-z0-9]{0,60}_)\w{0,60}?"
     rf"(?:password|passwd|passphrase|pwd|secret|token|_key|_pass)[ \t]{{1,8}})(?![=\[]){_ONE})",
     rf"(?i:(\bset[ \t]{{1,8}}password\b[^\r\n=]{{0,100}}=[ \t]{{0,8}})(?!\[){_ONE})",
+)
+_SETTINGS: Final = (
     # The next line has the value, and no key of its own.
     r"(?im:((?:password|passwd|passphrase|passwort|kennwort|secret|token|api_?key)[\"']?"
     r"[ \t]{0,8}:[ \t]{0,8}\r?\n)"
@@ -135,7 +137,7 @@ def _replace(pattern: str) -> Callable[[str], str]:
     return partial(re.compile(pattern).sub, rf"\1{MARK}")
 
 
-_Marked = tuple[tuple[str, ...], Callable[[str], str]]
+Marked = tuple[tuple[str, ...], Callable[[str], str]]
 """A rule, and texts in lower case, one of which every text has that it changes."""
 
 _NAMED: Final = (
@@ -159,17 +161,18 @@ _MARKS: Final = {
     _ADDRESSES: ("://", "%3a", "jdbc:oracle", "sqlplus"),
     _PIPED: ("echo", "printf"),
     _SENTENCES: _NAMED,
+    _COMMANDS: _NAMED,
     _SETTINGS: _NAMED,
     _PASSWORD_FILE: (":",),
     _KEYS: ("----", "ls0tls1crudjti", "0tls0tqkvhsu4", "tls0tlujfr0lo"),
 }
 
 
-def _table(groups: Mapping[tuple[str, ...], tuple[str, ...]]) -> tuple[_Marked, ...]:
+def _table(groups: Mapping[tuple[str, ...], tuple[str, ...]]) -> tuple[Marked, ...]:
     return tuple((marks, _replace(each)) for group, marks in groups.items() for each in group)
 
 
-def _apply(rules: tuple[_Marked, ...], text: str) -> str:
+def _apply(rules: tuple[Marked, ...], text: str) -> str:
     lower = text.lower()
     for marks, rule in rules:
         if any(mark in lower for mark in marks):
@@ -177,18 +180,44 @@ def _apply(rules: tuple[_Marked, ...], text: str) -> str:
     return text
 
 
+def hide_in_lines(text: str, rules: tuple[Marked, ...], marks: re.Pattern[str]) -> str:
+    """Apply rules, none of which reaches beyond a line, to the lines that have a mark of theirs.
+
+    `marks` finds any of their marks in a line of lower case: most lines have none.
+    """
+    if not marks.search(lower := text.lower()):
+        return text
+    lines = text.split("\n")
+    for number, plain in enumerate(lower.split("\n")):
+        if marks.search(plain):
+            lines[number] = _apply(rules, lines[number])
+    return "\n".join(lines)
+
+
+def any_mark(rules: tuple[Marked, ...]) -> re.Pattern[str]:
+    """Return what finds any mark of these rules."""
+    words = dict.fromkeys(mark for marks, _ in rules for mark in marks)
+    return re.compile("|".join(map(re.escape, words)))
+
+
 _BLOCK_RULES: Final = (
     *_table({_KEYS: _MARKS[_KEYS]}),
     (("----end ", "---- end "), _hide_end_of_key),
 )
-_FORM_RULES: Final = (
-    *_table({group: marks for group, marks in _MARKS.items() if group is not _KEYS}),
+_LINE_RULES: Final = (
+    *_table({group: each for group, each in _MARKS.items() if group not in {_KEYS, _SETTINGS}}),
     *((tuple(names.split()), _replace(rf"(\b{each}){_ONE}")) for names, each in _OPTIONS.items()),
+)
+_FORM_RULES: Final = (
+    *_table({_SETTINGS: _MARKS[_SETTINGS]}),
     (("data:",), _hide_secret_object),
 )
 
 BLOCKS: tuple[Callable[[str], str], ...] = (partial(_apply, _BLOCK_RULES),)
 """Rules for whole keys: they come first."""
 
-FORMS: tuple[Callable[[str], str], ...] = (partial(_apply, _FORM_RULES),)
+FORMS: tuple[Callable[[str], str], ...] = (
+    partial(hide_in_lines, rules=_LINE_RULES, marks=any_mark(_LINE_RULES)),
+    partial(_apply, _FORM_RULES),
+)
 """Rules for the other forms. A text is only searched for a form if it has a mark of it."""

@@ -44,6 +44,9 @@ _IN_NAMES = (
 """Every name that `_NAME` matches in an ASCII text has one of these, in lower case."""
 _IN_OTHER_NAMES = ("lösenord", "hasło", "пароль", "密码", "密碼", "パスワード", "비밀번호")
 """The same of names with other letters."""
+_PARTS = re.compile(f"(?={'|'.join(map(re.escape, (*_IN_NAMES, *_IN_OTHER_NAMES)))})")
+_MOST_BEFORE = 24
+"""Characters of a name before its part are fewer: `subscription-key` has 13."""
 SECRET_KEY = re.compile(
     rf"(?:{_NAME}|authorization|credentials?|(?:^|set[_-])cookie|passwords|passphrases|api_?keys"
     r"|(?<![a-z])creds?|secretstring|secretbinary|(?:wpa|ike|ipsec)[_-]?psk|pswd)\Z",
@@ -168,8 +171,11 @@ _SNMP = re.compile(
 )
 _ELEMENT = re.compile(
     rf"(<[\w:.-]{{0,40}}?{_NAME}(?:[ \t][^<>\r\n]{{0,200}})?>(?:<!\[CDATA\[)?|<name>"
-    rf"[\w.-]{{0,60}}?{_NAME}</name>\s{{0,80}}<value>"
-    rf"|{_NAME}\\*[\"'][ \t]{{1,8}}value=\\*[\"'])[^<\"'\r\n]+",
+    rf"[\w.-]{{0,60}}?{_NAME}</name>\s{{0,80}}<value>)[^<\"'\r\n]+",
+    re.I,
+)
+_ATTRIBUTE = re.compile(
+    rf"({_NAME}\\*[\"'][ \t]{{1,8}}value=\\*[\"'])[^<\"'\r\n]+",
     re.I,
 )
 _PASS = re.compile(r"(-pass(?:in|out)?[ \t]{1,8}[\"']?pass:)[^\s\"']+")
@@ -195,7 +201,8 @@ def _keep_quote(match: re.Match[str]) -> str:
 def _hide_assigned(text: str) -> str:
     """Hide the value after a secret's name and a sign. A value may end in the next such name."""
     parts, position = [], 0
-    while match := _ASSIGNED.search(text, position):
+    lower = text.lower()
+    while match := _search_named(_ASSIGNED, text, lower, position):
         parts.append(text[position : match.start()])
         following = _find_name_before_sign(text, match.start(2), match.end())
         if following is None:
@@ -205,6 +212,36 @@ def _hide_assigned(text: str) -> str:
             parts.append(match[1] + (MARK if following > match.start(2) else ""))
             position = following
     return "".join(parts) + text[position:]
+
+
+def _hide_blocks(text: str) -> str:
+    """Hide the lines below a secret's name, as YAML writes a long text."""
+    parts, position = [], 0
+    lower = text.lower()
+    while match := _search_named(_BLOCK, text, lower, position):
+        parts += [text[position : match.start()], f"{match[1]}{MARK}\n"]
+        position = match.end()
+    return "".join(parts) + text[position:]
+
+
+def _search_named(
+    pattern: re.Pattern[str], text: str, lower: str, position: int
+) -> re.Match[str] | None:
+    """Return the first match of a pattern that begins with `_NAME`, from `position` on.
+
+    `lower` is the text in lower case. To try all names at each place of a text is slow: only the
+    places before a part that each name has are tried.
+    """
+    if len(lower) != len(text):  # a capital of some languages has two small letters
+        return pattern.search(text, position)
+    tried = position
+    for part in _PARTS.finditer(lower, position):
+        for start in range(max(tried, part.start() - _MOST_BEFORE), part.start() + 1):
+            found = pattern.match(text, start)
+            if found:
+                return found
+        tried = part.start() + 1
+    return None
 
 
 def _find_name_before_sign(text: str, start: int, end: int) -> int | None:
@@ -230,6 +267,10 @@ def _if_secret_named(rule: Callable[[str], str]) -> Callable[[str], str]:
     return lambda text: rule(text) if may_name_secret(text) else text
 
 
+def _hide_attributes(text: str) -> str:
+    return _ATTRIBUTE.sub(rf"\1{MARK}", text) if "value=" in text.lower() else text
+
+
 def _build_replacement(pattern: re.Pattern[str], replacement: str) -> Callable[[str], str]:
     return partial(pattern.sub, replacement)
 
@@ -238,7 +279,7 @@ RULES: tuple[Callable[[str], str], ...] = (
     _build_replacement(_PEM, MARK),
     *BLOCKS,
     *FORMS,
-    _if_secret_named(_build_replacement(_BLOCK, rf"\1{MARK}\n")),
+    _if_secret_named(_hide_blocks),
     # Before all that hide a word, which might be the name of what comes next.
     _if_secret_named(_hide_assigned),
     _build_replacement(_HEADER, rf"\1{MARK}"),
@@ -255,6 +296,7 @@ RULES: tuple[Callable[[str], str], ...] = (
     partial(_GIVEN.sub, _keep_quote),
     _build_replacement(_SNMP, rf"\1{MARK}"),
     _if_secret_named(_build_replacement(_ELEMENT, rf"\1{MARK}")),
+    _if_secret_named(_hide_attributes),
     _build_replacement(_PASS, rf"\1{MARK}"),
     _build_replacement(_NETRC, rf"\1{MARK}"),
     _build_replacement(_PUTTY, rf"\1{MARK}\n"),

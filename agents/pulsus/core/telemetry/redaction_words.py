@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from pulsus.core.telemetry.redaction_forms import Marked, any_mark, hide_in_lines
+
 MARK: Final = "[redacted]"
 """The same as in redaction.py."""
 
@@ -51,7 +53,6 @@ _NAMES: Final = (
     rf"(?i:((?:creds?|basic_auth){_SIGN}[\w.@-]{{1,64}}:){_LIKELY})",
     rf"(?i:({_NAME}(?:\d{{1,3}}|[._](?:main|old|new|prod|dev|test|stage|primary|default|root|admin"
     rf"|backup|\d{{1,3}})){_SIGN}){_LIKELY})",
-    r"(?i:(\bencrypt[ \t]{0,8}=[ \t]{0,8}\")(?=[^\"]{0,99}\d)[\w+/=]{16,})",
 )
 _BLANKS: Final = (
     rf"(?im:(^[ \t]{{0,40}}(?:env|arg|set|setenv|setx|export|default){_GAP}[\w.-]{{0,60}}?{_NAME}"
@@ -69,7 +70,6 @@ _BLANKS: Final = (
     rf"(?i:(\b(?:enable|username[ \t]\S{{1,64}}){_GAP}(?:privilege[ \t]\d{{1,2}}[ \t])?"
     rf"(?:secret|password){_GAP}\d{{1,2}}{_GAP}){_ANY})",
     r"(?i:(\bsecret[ \t]{1,8}\")(?!\[)[^\"\r\n]+(?=\"[ \t]{0,8};))",
-    r"((?::|\A)[ \t]{0,8}(?:PSK|XAUTH|EAP|NTLM|PIN)[ \t]{1,8}\")(?!\[)[^\"\r\n]+",
     rf"(?i:(\bpassword_pbkdf2{_GAP}\S{{1,64}}{_GAP}){_ANY})",
     r"(?i:(\bidentified[ \t]{1,8}with[ \t]{1,8}[\w'\"`]{1,64}[ \t]{1,8}(?:by|as)[ \t]{1,8}[\"'])"
     r"(?!\[)[^\"'\r\n]+)",
@@ -93,6 +93,11 @@ _LISTS: Final = (
     rf"\b(?:name|key)=[\"'][\w.-]{{0,60}}?{_NAME}[\"']))",
     r"(?i:(<value>)(?!\[)[^<]+(?=</value>\s{0,80}<plaintext>))",
 )
+_WHOLE: Final = (
+    r"(?i:(\bencrypt[ \t]{0,8}=[ \t]{0,8}\")(?=[^\"]{0,99}\d)[\w+/=]{16,})",
+    r"((?::|\A)[ \t]{0,8}(?:PSK|XAUTH|EAP|NTLM|PIN)[ \t]{1,8}\")(?!\[)[^\"\r\n]+",
+)
+"""Forms that look at the text around their line."""
 _TALK: Final = (
     rf"(?i:(\bpassword[ \t]for[ \t]\S{{1,64}}?(?:[ \t]is|:)[ \t]{{1,3}}[\"']?){_LIKELY})",
     rf"(?i:(\btyped[ \t]){_LIKELY}(?=[ \t]{{1,8}}as[ \t](?:the[ \t]|a[ \t])?password))",
@@ -116,23 +121,34 @@ _MARKS: Final = {
         *("token", "key", "pwd", "pass", "community", "cookie", "psk", "xauth", "eap", "ntlm"),
         *("pin", "identified", "* ", "*\t"),
     ),
+    _WHOLE: ("encrypt", "psk", "xauth", "eap", "ntlm", "pin"),
     _LISTS: ("pass", "key", "token", "secret", "cred", "pwd", "plaintext", "kennwort"),
     _TALK: ("password", "pass", "auth", "login", "identify"),
 }
-_RULES: Final = tuple(
-    (marks, partial(re.compile(pattern).sub, rf"\1{MARK}"))
-    for group, marks in _MARKS.items()
-    for pattern in group
-)
+
+
+def _table(*groups: tuple[str, ...]) -> tuple[Marked, ...]:
+    return tuple(
+        (_MARKS[group], partial(re.compile(pattern).sub, rf"\1{MARK}"))
+        for group in groups
+        for pattern in group
+    )
+
+
+_LINE_RULES: Final = _table(_NAMES, _BLANKS, _TALK)
+_OTHER_RULES: Final = _table(_WHOLE, _LISTS)
 
 
 def _hide(text: str) -> str:
     lower = text.lower()
-    for marks, rule in _RULES:
+    for marks, rule in _OTHER_RULES:
         if any(mark in lower for mark in marks):
             text = rule(text)
     return text
 
 
-WORDS: Final[tuple[Callable[[str], str], ...]] = (_hide,)
+WORDS: Final[tuple[Callable[[str], str], ...]] = (
+    partial(hide_in_lines, rules=_LINE_RULES, marks=any_mark(_LINE_RULES)),
+    _hide,
+)
 """The rules of this module. A text is only searched for a form if it has a word of it."""

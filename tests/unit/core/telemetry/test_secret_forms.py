@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
+from pulsus.core.telemetry import redaction_rules
 from pulsus.core.telemetry.redaction import Redactor, redact, redact_value
 
 S = "Tr0ub4dor"
@@ -573,6 +574,7 @@ UNITS = [
     "password for a", "token aB1", "identified with a by ", "aPass: ", "pass.main",
     "enable secret 5 ", "secret \"", "typed a1B", "a LOGIN b ", "identify ", "a.", "abcdef.1",
     "vault login ", "http -a a:", "mot de passe", "a.pass ", "-pwd ", "a-", "A", "-",
+    "pass", "key", "key token\n", "\n", "pin ",
 ]  # fmt: skip
 
 
@@ -590,6 +592,15 @@ def test_no_form_makes_the_time_grow_with_the_square_of_a_text(unit):
         if large < 0.01 + small * 16 * 3:
             return
     pytest.fail(f"{small:.3f} s for 2 kB, {large:.3f} s for 32 kB")
+
+
+@pytest.mark.parametrize("before", ["", "x" * 99, "key pass ", "'", "İ"])
+def test_the_search_beside_the_parts_of_names_finds_what_a_whole_search_finds(before):
+    for text in (before + text for _, text in ROWS):
+        for pattern in (redaction_rules._ASSIGNED, redaction_rules._BLOCK):
+            near = redaction_rules._search_named(pattern, text, text.lower(), 0)
+            whole = pattern.search(text)
+            assert (near and near.span()) == (whole and whole.span()), text
 
 
 @pytest.mark.parametrize("text", [text for _, text in ROWS])
