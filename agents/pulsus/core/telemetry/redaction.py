@@ -3,7 +3,7 @@
 It hides three kinds of secrets: values after a name that announces one (`password=`), shapes of
 secrets (tokens, PEM blocks, URL passwords), and values known from the environment. The first two
 are in redaction_rules.py, redaction_forms.py and redaction_words.py, which see a text as it is
-read (folded_text.py).
+read (folded_text.py), and the bytes of dumps (dumped_text.py).
 In doubt it hides too much. Redacting twice changes nothing more.
 """
 
@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pulsus.core.telemetry.dumped_text import redact_dumped
 from pulsus.core.telemetry.folded_text import redact_folded
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ class Redactor:
         def apply(part: str) -> str:
             return self._apply_rules(part, rules)
 
+        text = redact_dumped(text, apply)
         for _ in range(_PASSES if text else 0):
             before = text
             text = apply(redact_folded(text, apply))
