@@ -26,6 +26,12 @@ _NAMELESS: Final = re.compile(
 _NO_DESCRIPTION: Final = frozenset({"logs", "ps", "images", "version", "top", "stats"})
 """Subcommands that print no settings."""
 
+_ONLY_MATCHING: Final = re.compile(r"-[A-Za-z]*o[A-Za-z]*|--only-matching|--replace\S*")
+_AT_SIGN: Final = re.compile(
+    r"^(?:-[dF]|--delimiter=|--field-separator=)?[\[\"']*=|FS *=.*=|\"=\"|[^!<>=]=[^=~]*/"
+)
+"""`-d=`, `-F=`, `FS = "="`, `split($0, a, "=")` and `s/.*=//`."""
+
 _CASES: Final = frozenset(
     {("a-z", "A-Z"), ("A-Z", "a-z"), ("[:lower:]", "[:upper:]"), ("[:upper:]", "[:lower:]")}
 )
@@ -62,12 +68,22 @@ def _find_reshaping(call: Sequence[Word]) -> Iterator[CallFinding]:
     if name in words("recoders") or (name == "tr" and _changes_letters(texts)):
         rule = "it writes a description of an environment in a form in which no secret is found"
         yield refusal("sensitive", name, rule)
+    elif _cuts_at_sign(name, texts):
+        rule = "it cuts names from the values of a description, by which secrets are found"
+        yield refusal("sensitive", name, rule)
     elif name in words("selectors"):
         for text in texts:
             if asks_for_environment(text) or _NAMELESS.search(text):
                 rule = "it takes an environment, or values without their names, from a description"
                 yield refusal("sensitive", text[:60], rule)
                 return
+
+
+def _cuts_at_sign(name: str, texts: Sequence[str]) -> bool:
+    """Return True for programs that may print the text behind `=` alone."""
+    if name in {"grep", "egrep", "fgrep", "rg", "ugrep"}:
+        return any(map(_ONLY_MATCHING.fullmatch, texts))
+    return name in {"cut", "awk", "gawk", "mawk", "sed"} and any(map(_AT_SIGN.search, texts))
 
 
 def _changes_letters(texts: Sequence[str]) -> bool:
