@@ -209,7 +209,8 @@ class AgentControl:
         spec = self._requests.spec(draft)
         if spec is not None and spec.effects is not None and spec.effects.hosts:
             args = draft.call.args
-            unsaid = self._texts.find_many_arguments(args) or self._sent.find_unsaid(args)
+            many = self._texts.find_many_arguments(draft.call.tool, args)
+            unsaid = many or self._sent.find_unsaid(args)
             if unsaid:
                 return f"it connects to other hosts, and the user did not say {unsaid}"
         return ""

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from pulsus.agent.call_digest import call_digest
 from pulsus.agent.control.session_words import SessionWords, texts_in
 from pulsus.commands.command_verdict import CommandVerdict
 from pulsus.commands.program_tables.connects_declaration import CONFIGURED, INDEX
+from pulsus.commands.shell.script_parser import parse_command
+from pulsus.commands.shell.words import Unreadable
 from pulsus.core.types import JsonValue
 from pulsus.gates.egress import is_this_machine
 
@@ -37,7 +40,10 @@ path such as `/api/v1/health` has three."""
 _MOST_WORDS_OF_A_SESSION: Final = 8
 """Such words that all calls of a session together may send, each text once: 40 bits of 32 words."""
 _MOST_TEXTS: Final = 16
-"""Hosts and texts that may be sent after one message of the user, in whatever order: 80 bits."""
+"""Hosts and texts that different commands may send after one message of the user, in an order of
+the model's. Options count too: each other command is one more choice."""
+_MOST_CALLS_OF_A_SESSION: Final = 100
+"""Different commands and calls of tools that leave this machine unasked in one session."""
 _LONGEST_SHOWN: Final = 80
 _MOST_DIGITS: Final = 4
 """Digits of small numbers that a command may send unsaid: a few counts and limits, no text."""
@@ -136,15 +142,17 @@ class SentNumbers:
 class SentTexts:
     """The texts of known words that commands and tools sent without a question to a person.
 
-    Which of the known words are sent, and in which order, could spell a text, a few bits each. So
-    all of them together stay few: after each message of the user, and in the whole session those
-    that the user did not write as they stand.
+    Which of the known words are sent, with which options, and in which order, could spell a text, a
+    few bits each. So all of them together stay few: after each message of the user, and in the
+    whole session those that the user did not write as they stand. Two calls are the same only if
+    their whole parsed commands are equal.
     """
 
     def __init__(self, words: SessionWords) -> None:
         self._words = words
         self._chosen = 0
         self._last = ""
+        self._calls: set[str] = set()
         self._rows: dict[str, int] = {}
 
     def begin_message(self) -> None:
@@ -167,9 +175,9 @@ class SentTexts:
             for each in away
             for text in each.sends or (str(each.port or ""),)
         ]
-        return self._count(texts, rows)
+        return self._count(_parsed(verdict.command), texts, rows)
 
-    def find_many_arguments(self, args: Mapping[str, JsonValue]) -> str:
+    def find_many_arguments(self, tool: str, args: Mapping[str, JsonValue]) -> str:
         """Return that the arguments of a tool would send too many texts, or an empty text.
 
         Effect: counts those of a call that is not asked about.
@@ -181,29 +189,39 @@ class SentTexts:
         signs = next(filter(None, (self._words.odd_signs(text) for text in rows if rows[text])), "")
         if signs:
             return f"the signs {signs[:_LONGEST_SHOWN]!r}"
-        text = " ".join(f"{name}={text}" for name, text in values)
-        return self._count([text] if text else [], rows)
+        text = " ".join((tool, *(f"{name}={text}" for name, text in values)))
+        return self._count(call_digest(tool, args), [text], rows)
 
     def _length(self, text: str) -> int:
         """Return how many words of a text are in an order of the model's own."""
         said = self._words.was_said_as_it_stands(text)
         return 0 if said else len(self._words.pieces_of(text))
 
-    def _count(self, texts: Sequence[str], rows: Mapping[str, int]) -> str:
-        """Return what is too much, or count the texts. The same text again at once is free."""
+    def _count(self, call: str, texts: Sequence[str], rows: Mapping[str, int]) -> str:
+        """Return what is too much, or count the texts. The same call again at once is free."""
+        if not texts or call == self._last:
+            return ""
         texts = [*dict.fromkeys(texts)]
-        chosen = self._chosen + sum(text != self._last for text in texts)
-        known = {**self._rows, **rows}
+        chosen = self._chosen + len(texts)
+        known, calls = {**self._rows, **rows}, self._calls | {call}
         before = sum(self._rows.values())
         many = sum(known.values()) > max(_MOST_WORDS_OF_A_SESSION, before)
-        if many or chosen > max(_MOST_TEXTS, self._chosen):
+        many = many or len(calls) > max(_MOST_CALLS_OF_A_SESSION, len(self._calls))
+        if many or chosen > _MOST_TEXTS:
             row = "; ".join(texts)[:_LONGEST_SHOWN]
             return (
                 f"after others it would send {row!r}, and all of them in this order could be a text"
             )
-        self._chosen, self._rows = chosen, known
-        self._last = texts[-1] if texts else self._last
+        self._chosen, self._rows, self._calls, self._last = chosen, known, calls, call
         return ""
+
+
+def _parsed(command: str) -> str:
+    """Return what two commands have in common that the shell reads alike, with every option."""
+    try:
+        return repr(parse_command(command))
+    except Unreadable:
+        return command
 
 
 class SentArguments:

@@ -309,6 +309,42 @@ def test_known_words_in_turns_spell_no_text():
     assert how_many_are_asked(rules, texts) > 0
 
 
+@pytest.mark.parametrize(
+    ("program", "options"),
+    [
+        ("curl", ("-I", "-0", "--compressed", "--tr-encoding", "-4", "-s", "-k")),
+        ("ping -c 1", ("-4", "-n", "-D", "-O", "-q", "-v")),
+        ("traceroute", ("-n", "-I", "-T", "-F", "-4")),
+    ],
+)
+def test_the_options_of_a_row_of_commands_spell_no_text(program, options):
+    rules = control(said="is web1 healthy?")
+    host = "http://web1/" if program == "curl" else "web1"
+    chosen = itertools.product(*((one, "") for one in options))
+    rows = [" ".join([program, *filter(None, each), host]) for each in chosen]
+    assert how_many_are_asked(rules, rows) == len(rows) - 16
+
+
+def test_options_stay_few_in_a_session_too():
+    rules = control(said="is web1 healthy?")
+    rows = [
+        f"ping -c 1 {' '.join(each)} web1" for each in itertools.product(("-4", "-n"), repeat=7)
+    ]
+    asked = 0
+    for at, row in enumerate(rows):
+        if at % 10 == 0:
+            rules.hear(["go on"])
+        asked += how_many_are_asked(rules, [row])
+    assert asked == len(rows) - 100
+
+
+def test_the_arguments_of_a_row_of_catalogue_calls_spell_no_text_by_true_and_false():
+    rules = connecting()
+    found = [decided(rules, check_port(verbose=bool(at % 2))) for at in range(40)]
+    asked = [isinstance(each, AskPerson) for each in found]
+    assert asked[16:] == [True, False] * 12  # the last that passed is the same call again
+
+
 def test_the_same_look_again_and_again_is_not_asked_about():
     rules = control(said="is example.org up?")
     assert how_many_are_asked(rules, ["curl -sI https://example.org"] * 40) == 0
