@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from pulsus.agent.control.protection.carried_commands import carried_commands
 from pulsus.agent.control.protection.files.file_looks import one_check
 from pulsus.agent.control.protection.files.linked_files import TooManyNames
 from pulsus.agent.control.protection.files.path_candidates import (
@@ -36,12 +37,14 @@ from pulsus.agent.control.protection.startup_writes import CHANGES_START, find_s
 from pulsus.commands.command_verdict import CommandVerdict
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.risk.risk_level import calls_in_text
-from pulsus.commands.shell.script_parser import parse_command
+from pulsus.commands.shell.script_parser import Script, parse_command
 from pulsus.commands.shell.words import Unreadable
 from pulsus.gates.tool_descriptors import CallKind
 from pulsus.gates.tool_response import ToolResponse
 
 _OWN_ADDRESS: Final = "this is the address of Pulsus itself"
+_DEEPEST: Final = 4
+"""Commands within commands are judged so deep."""
 _PLANS_PULSUS: Final = "it would start Pulsus later"
 
 
@@ -110,10 +113,31 @@ class SelfProtection:
         self, command: str, kind: CallKind, verdict: CommandVerdict
     ) -> ToolResponse | None:
         """Return the refusal of a command, or None."""
+        return self._refuse_script(command, kind, verdict)
+
+    def _refuse_script(
+        self, command: str, kind: CallKind, verdict: CommandVerdict, depth: int = 0
+    ) -> ToolResponse | None:
+        """Return the refusal of a command, or of one that a program in it is given."""
         try:
             script = parse_command(command)
         except Unreadable as error:
             return self._refuse_unreadable(command, kind, error)
+        refused = self._refuse_parsed(script, kind, verdict)
+        if refused is not None:
+            return refused
+        try:
+            carried = [text for text in dict.fromkeys(carried_commands(script)) if text.strip()]
+            if carried and depth >= _DEEPEST:
+                raise Unreadable(carried[0][:40], "commands within commands are followed no deeper")
+        except Unreadable as error:
+            return refuse_unread(error) if kind == "write" else None
+        inner = (self._refuse_script(text, kind, verdict, depth + 1) for text in carried)
+        return next(filter(None, inner), None)
+
+    def _refuse_parsed(
+        self, script: Script, kind: CallKind, verdict: CommandVerdict
+    ) -> ToolResponse | None:
         calls = calls_of(script, verdict)
         started = self._own.find_start(script, calls, writes=kind == "write")
         if started:
