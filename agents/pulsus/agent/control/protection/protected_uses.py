@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from pulsus.agent.control.protection.assigned_values import judged_scripts
 from pulsus.agent.control.protection.content_files import find_in_content
 from pulsus.agent.control.protection.files.destination_links import (
     copied_names,
@@ -80,9 +81,11 @@ class ProtectedUses:
             for text in (*inner_scripts(stage), *self._scripts_sent_here(stage)):
                 if depth >= _DEEPEST:
                     raise Unreadable(text[:40], "shells within shells are followed no deeper")
-                blocked = self.find(parse_command(text), writes, depth + 1)
-                if blocked is not None:
-                    return blocked
+                inner = parse_command(text)
+                for each in (inner, *(judged_scripts(inner) if writes else ())):
+                    blocked = self.find(each, writes, depth + 1)
+                    if blocked is not None:
+                        return blocked
         return None
 
     def _scripts_sent_here(self, stage: Stage) -> Iterator[str]:

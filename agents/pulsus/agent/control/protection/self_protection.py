@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from pulsus.agent.control.protection.assigned_values import judged_scripts
 from pulsus.agent.control.protection.carried_commands import carried_commands
 from pulsus.agent.control.protection.files.file_looks import one_check
 from pulsus.agent.control.protection.files.linked_files import TooManyNames
@@ -127,17 +128,20 @@ class SelfProtection:
         if refused is not None:
             return refused
         try:
+            values = [*judged_scripts(script)] if kind == "write" else []
             carried = [text for text in dict.fromkeys(carried_commands(script)) if text.strip()]
             if carried and depth >= _DEEPEST:
                 raise Unreadable(carried[0][:40], "commands within commands are followed no deeper")
         except Unreadable as error:
             return refuse_unread(error) if kind == "write" else None
+        found = (self._refuse_parsed(each, kind, verdict) for each in values)
         inner = (self._refuse_script(text, kind, verdict, depth + 1) for text in carried)
-        return next(filter(None, inner), None)
+        return next(filter(None, (*found, *inner)), None)
 
     def _refuse_parsed(
         self, script: Script, kind: CallKind, verdict: CommandVerdict
     ) -> ToolResponse | None:
+        """Return the refusal of what a command line, or the value of a variable, would do."""
         calls = calls_of(script, verdict)
         started = self._own.find_start(script, calls, writes=kind == "write")
         if started:
