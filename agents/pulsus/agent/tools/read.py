@@ -21,7 +21,7 @@ from pulsus.agent.tools.local.local_system import (
 )
 from pulsus.agent.tools.local.log_sources import LogQuestion, read_logs
 from pulsus.agent.tools.local.readable_files import FileRefused, FileText, read_end, read_start
-from pulsus.agent.tools.local.tool_report import last_lines
+from pulsus.agent.tools.local.tool_report import LINES_BEFORE
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.built_in_tools import built_in_tools
@@ -88,7 +88,7 @@ class ReadTool:
                 return self._file(read_start(path, system.protected))
             case "tail":
                 lines = number_of(args, "lines", _TAIL_LINES)
-                return self._tail(read_end(path, lines, system.protected), lines)
+                return self._tail(read_end(path, lines + LINES_BEFORE, system.protected), lines)
             case "find":
                 return self._find(path, args, context)
             case _:
@@ -118,11 +118,11 @@ class ReadTool:
     def _tail(self, found: FileText, wanted: int) -> ToolResponse:
         if found.text is None:
             return self._file(found)
-        shown, meta = last_lines(found.text.splitlines(), wanted)
+        shown, meta = self.system.report.last_lines(found.text.splitlines(), wanted)
         data: dict[str, JsonValue] = {
             "path": found.path,
             "size_bytes": found.size_bytes,
-            "lines": list(shown),
+            "lines": shown,
         }
         return self.system.report.success(data, meta)
 

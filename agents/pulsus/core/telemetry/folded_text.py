@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Final
 
 _NOT_PLAIN: Final = re.compile(r"[^\t\n\r -~]")
-_ESCAPED: Final = re.compile(r"\\{1,4}u00([46][1-9A-Fa-f]|[57][0-9Aa])")
-"""A Latin letter that JSON writes as its code."""
+_ESCAPED: Final = re.compile(r"\\{1,4}u00([46][1-9A-Fa-f]|[57][0-9Aa]|2[267]|3[ACDEacde])")
+"""A Latin letter, a quote or a sign of assignment that JSON writes as its code."""
 _UNSEEN: Final = re.compile(
     "\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b\n]*(?:\x07|\x1b\\\\)?|[ -/]*[0-~])"
     "|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from pulsus.core.telemetry.dumped_text import redact_dumped
@@ -27,6 +28,7 @@ MIN_KEY_LINE = 20
 """A shorter line of a known value may be an ordinary one."""
 
 _PASSES = 6
+_LEAST_LINES = 2
 
 _MAY_BE_SECRET = re.compile(r"(?i:(?:^|[_-])(?:pwd|pass|pin))\Z|[a-z](?:Pwd|Pass|Pin)\Z")
 """A folder has such a name too, so the value decides."""
@@ -76,15 +78,44 @@ class Redactor:
             case str():
                 return self.redact(value)
             case list():
-                return [self.redact_value(item) for item in value]
+                return self._redact_list(value)
             case dict():
                 named = _is_secret_row(value)
                 return {
-                    self.redact(k): MARK if named and k in _VALUES else self._redact_member(k, v)
+                    self.redact(k): MARK
+                    if named and _VALUES.search(k)
+                    else self._redact_member(k, v)
                     for k, v in value.items()
                 }
             case _:
                 return value
+
+    def _redact_list(self, items: list[JsonValue]) -> list[JsonValue]:
+        """Return the items without secrets. Texts are lines of one text, which has more secrets.
+
+        A key, or a name and its value, may be in several lines. Each is also redacted alone.
+        """
+        texts = [item for item in items if isinstance(item, str)]
+        if len(texts) < len(items) or len(texts) < _LEAST_LINES:
+            return [self.redact_value(item) for item in items]
+        for _ in range(_PASSES):
+            before = texts
+            texts = [self.redact(text) for text in self._redact_lines(texts)]
+            if texts == before:
+                break
+        return list(texts)
+
+    def _redact_lines(self, texts: list[str]) -> list[str]:
+        """Return texts as their joined text has them without secrets: a key becomes one line."""
+        joined = "\n".join(texts)
+        clean = self.redact(joined)
+        if clean == joined:
+            return texts
+        lines = clean.split("\n")
+        if len(lines) != joined.count("\n") + 1:
+            return lines
+        ends = list(accumulate(text.count("\n") + 1 for text in texts))
+        return ["\n".join(lines[start:end]) for start, end in pairwise([0, *ends])]
 
     def _redact_member(self, key: str, value: JsonValue) -> JsonValue:
         hides = is_secret_name(key) and value not in (None, True, False, "")
@@ -132,13 +163,13 @@ def redact_value(value: JsonValue) -> JsonValue:
     return _SHAPES_ONLY.redact_value(value)
 
 
-_NAMES = ("name", "Name", "key", "Key")
-_VALUES = ("value", "Value", "val")
+_NAMES = re.compile(r"(?i)(?:\A|(?:parameter|variable|setting|secret)_?)(?:name|key)\Z")
+_VALUES = re.compile(r"(?i)(?:\A|(?:parameter|variable|setting|secret)_?)val(?:ue)?\Z")
 
 
 def _is_secret_row(value: Mapping[str, JsonValue]) -> bool:
     """Return True for a row of a list of variables: `{"name": "TOKEN", "value": …}`."""
-    names = (value.get(name) for name in _NAMES)
+    names = (name for key, name in value.items() if _NAMES.search(key))
     return any(isinstance(name, str) and is_secret_name(name) for name in names)
 
 

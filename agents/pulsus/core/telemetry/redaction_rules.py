@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.core.telemetry.redaction_forms import BLOCKS, FORMS
+from pulsus.core.telemetry.redaction_pairs import PAIRS
+from pulsus.core.telemetry.redaction_tables import hide_columns
 from pulsus.core.telemetry.redaction_words import WORDS
 
 MARK: Final = "[redacted]"
@@ -62,8 +64,11 @@ def _join_shapes() -> str:
 
 _TOKEN = re.compile(rf"(?<![A-Za-z0-9])(?:{_join_shapes()})")
 _HASH = re.compile(
-    r"(?<![A-Za-z0-9])\$(?:1|5|6|7|y|gy|2[abxy]|apr1|argon2(?:id|i|d)|scrypt|pbkdf2-sha\d{1,3})"
-    r"\$[^\s:\"',;]{12,}"
+    r"(?<![A-Za-z0-9])\$(?:1|5|6|7|y|gy|2[abxy]?|3|8|9|14|apr1|argon2(?:id|i|d)|scrypt"
+    r"|sm3|sha1|md5|bcrypt-sha256|pbkdf2(?:-sha\d{1,3})?)\$(?:[^\s:\"',;]|,(?=[a-z]=)){12,}"
+    r"|(?<![\w$])\$[PHS]\$[./A-Za-z0-9]{28,}"
+    r"|(?<![A-Za-z0-9])(?:pbkdf2_sha\d{1,3}|bcrypt(?:_sha256)?|scrypt|argon2)"
+    r"\$(?:[^\s:\"',;]|,(?=[a-z]=)){24,}"
 )
 """A hashed password, as the shadow file keeps it."""
 
@@ -99,14 +104,17 @@ _QUOTED = (
 )
 _ESCAPED = r"\\+[\"'](?:[^\"'\\\r\n]|\\(?![\"']))*"
 _WORD = r"(?:(?:bearer|basic)[ \t]{1,8})?[^\s\"']+"
-_SIGN = r"(?:\\*[\"']|%22|&quot;|&#34;)?\]?[ \t]{0,8}(?::=|=>|[:=]|%3[DdAa])"
+_SIGN = r"(?:\\*[\"']|%22|&quot;|&#34;)?\]?[ \t]{0,8}(?::=|=>|::|[:=]|%3[DdAa])"
 
 _PEM = re.compile(
     r"(?:-----BEGIN ([A-Za-z0-9 ]{1,40})-----.*?(?:-----END \1-----|\Z)"
     r"|---- BEGIN (SSH2 [A-Z ]{1,30}) ----.*?(?:---- END \2 ----|\Z))",
     re.S,
 )
-_PUTTY = re.compile(r"(\bPrivate-Lines: \d{1,4}\r?\n)(?:[A-Za-z0-9+/=]{1,64}(?:\r?\n|\Z))+")
+_PUTTY = re.compile(
+    r"(\bPrivate-Lines: \d{1,4}\r?\n)(?:[A-Za-z0-9+/=]{1,64}(?:\r?\n|\Z))+"
+    r"(?:Private-MAC: [0-9a-f]{40,64}(?:\r?\n|\Z))?"
+)
 _DOCKER_AUTH = re.compile(
     r"(\"(?:auth|identitytoken)\"[ \t]{0,8}:[ \t]{0,8}\")[A-Za-z0-9+/=_.-]{8,}"
 )
@@ -138,16 +146,17 @@ _BLOCK = re.compile(
     re.I,
 )
 _ASSIGNED = re.compile(
-    rf"({_NAME}{_SIGN}[ \t]{{0,64}}(?:[bru]{{1,2}}(?=[\"'])|[\w.]{{1,60}}\([bru]?(?=[\"']))?)"
+    rf"({_NAME}{_SIGN}[ \t]{{0,64}}(?:(?:[bru]{{1,2}}|\$)(?=[\"'])"
+    r"|[\w.]{1,60}\([bru]?(?=[\"']))?)"
     rf"({_QUOTED}|{_ESCAPED}|{_WORD})",
     re.I,
 )
 # A variable's name and value in fields of their own: environments and settings in YAML, JSON, XML.
 _FIELD = r"\\*[\"']?[ \t]{0,8}:[ \t]{0,8}"
 _PAIR = re.compile(
-    rf"(\b(?:name|key){_FIELD}\\*[\"']?[\w.-]{{0,60}}?{_NAME}\\*[\"']?(?:,\s{{0,80}}"
+    rf"(\b(?:parameter|variable|setting|secret)?_?(?:name|key){_FIELD}\\*[\"']?[\w.-]{{0,60}}?{_NAME}\\*[\"']?(?:,\s{{0,80}}"
     rf"|\s{{1,80}})\\*[\"']?"
-    rf"value{_FIELD})({_QUOTED}|{_ESCAPED}|{_WORD})",
+    rf"(?:parameter|variable|setting|secret)?_?value{_FIELD})({_QUOTED}|{_ESCAPED}|{_WORD})",
     re.I,
 )
 _NAMED = re.compile(rf"(?:{_NAME}|authorization|cookie){_SIGN}", re.I)
@@ -304,6 +313,8 @@ RULES: tuple[Callable[[str], str], ...] = (
     _build_replacement(_SAID, rf"\1{MARK}"),
     _build_replacement(_QUERY, rf"\1{MARK}"),
     *WORDS,
+    *PAIRS,
+    hide_columns,
 )
 
 

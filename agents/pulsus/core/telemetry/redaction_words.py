@@ -18,12 +18,12 @@ MARK: Final = "[redacted]"
 """The same as in redaction.py."""
 
 _NO_PATH: Final = r"(?![\[/~.$({<>%])"
-_LIKELY: Final = (
+LIKELY: Final = (
     rf"{_NO_PATH}(?=[^\s\"']{{0,99}}[A-Za-z])(?=[^\s\"']{{0,99}}(?:[\d!@#$%^&*+]|(?-i:[a-z][A-Z])))"
     r"[^\s\"'<>;,&]{6,}[^\s\"'<>;&]*"
 )
 """A word with a letter and a digit, a sign or a capital within, that is no path."""
-_RANDOM: Final = (
+RANDOM: Final = (
     rf"{_NO_PATH}(?=[^\s\"']{{0,99}}[A-Z])(?=[^\s\"']{{0,99}}[a-z])(?=[^\s\"']{{0,99}}\d)"
     r"[\w+/=.~!@#$%^&*-]{12,}"
 )
@@ -47,21 +47,21 @@ _NAMES: Final = (
     r"|(?:unseal|session|hmac|storage|deploy|encryption|licen[sc]e|activation|gossip|munge|fastly|tsig"
     r"|fernet|jwt|aes|app|recovery)[ ._-]?key(?:[ \t]\d{1,2})?"
     r"|(?:recovery|backup|activation|licen[sc]e)[ _-]codes?|_auth|dkim private"
-    rf"){_SIGN}){_LIKELY})",
-    rf"((?<=[a-z])Pass{_SIGN}){_LIKELY}",
+    rf"){_SIGN}){LIKELY})",
+    rf"((?<=[a-z])Pass{_SIGN}){LIKELY}",
     # `creds: bob:v` and `basic_auth: bob:v`.
-    rf"(?i:((?:creds?|basic_auth){_SIGN}[\w.@-]{{1,64}}:){_LIKELY})",
+    rf"(?i:((?:creds?|basic_auth){_SIGN}[\w.@-]{{1,64}}:){LIKELY})",
     rf"(?i:({_NAME}(?:\d{{1,3}}|[._](?:main|old|new|prod|dev|test|stage|primary|default|root|admin"
-    rf"|backup|\d{{1,3}})){_SIGN}){_LIKELY})",
+    rf"|backup|\d{{1,3}})){_SIGN}){LIKELY})",
 )
 _BLANKS: Final = (
     rf"(?im:(^[ \t]{{0,40}}(?:env|arg|set|setenv|setx|export|default){_GAP}[\w.-]{{0,60}}?{_NAME}"
-    rf"{_GAP}){_LIKELY}(?=[ \t]*\r?$))",
+    rf"{_GAP}){LIKELY}(?=[ \t]*\r?$))",
     # A line of a name and its value; a type of a database column is no value.
     r"(?im:(^[ \t]{0,40}[\w.-]{0,60}?(?:password|passwd|passphrase|passwort|pwd|api_?key)"
     rf"(?:{_GAP}REG_\w{{1,12}})?{_GAP})(?!n?(?:var)?char|string|text|sha\d|md5|pam_|file)"
-    rf"{_LIKELY}(?=[ \t]*\r?$))",
-    rf"((?i:{_NAME}){_GAP}){_RANDOM}",
+    rf"{LIKELY}(?=[ \t]*\r?$))",
+    rf"((?i:{_NAME}){_GAP}){RANDOM}",
     r"(?i:(\b(?:r[ow]community6?|snmp-server[ \t]community|(?:tacacs|radius)-server"
     r"[ \t]{1,8}(?:host[ \t]{1,8}\S{1,64}[ \t]{1,8})?key(?:[ \t]{1,8}\d)?"
     r"|(?:radius|tsig|tacacs)[ -](?:secret|key)|munge key|erlang\.?[ ]?cookie(?:[ \t]contains)?)"
@@ -75,14 +75,14 @@ _BLANKS: Final = (
     r"(?!\[)[^\"'\r\n]+)",
     # chap-secrets and pap-secrets: client, server, secret.
     rf"(\"[^\"\r\n]{{1,64}}\"{_GAP}\*{_GAP}\")(?!\[)[^\"\r\n]+",
-    rf"(?m:(^(?:chap-secrets:[ \t])?[\w.@-]{{1,64}}{_GAP}\*{_GAP}){_LIKELY}(?={_GAP}\*))",
+    rf"(?m:(^(?:chap-secrets:[ \t])?[\w.@-]{{1,64}}{_GAP}\*{_GAP}){LIKELY}(?={_GAP}\*))",
 )
 _LISTS: Final = (
     r"(?i:((?:password|passphrase|passwd|api_?key)s[\"']?[ \t]{0,8}[:=][ \t]{0,8}[\[({])"
     r"(?=[^\[\](){}]{0,40}[\w])[^\[\](){}]{1,2000}(?=[\])}]))",
     r"(?i:((?:token|secret|credential|cred)s?[\"']?[ \t]{0,8}[:=][ \t]{0,8}[\[({])(?!redacted)"
     r"(?=[^\[\](){}]{0,400}(?:[\[(,:=][ \t]{0,8}|[\"'{(]|(?<=\[))"
-    rf"(?-i:{_RANDOM}))[^\[\](){{}}]{{1,2000}}(?=[\])}}]))",
+    rf"(?-i:{RANDOM}))[^\[\](){{}}]{{1,2000}}(?=[\])}}]))",
     rf"(?i:(\b(?:name|key)[\"']?[ \t]{{0,8}}:[ \t]{{0,8}}[\"']?[\w.-]{{0,60}}?{_NAME}[\"']?,"
     rf"[^{{}}\r\n]{{0,120}}?\bval(?:ue)?[\"']?[ \t]{{0,8}}:[ \t]{{0,8}}[\"']?){_ANY})",
     rf"(?i:(<\w[\w:.-]{{0,40}}[ \t][^<>\r\n]{{0,200}}?\b(?:name|key|id)=[\"'][\w.-]{{0,60}}?{_NAME}"
@@ -99,16 +99,16 @@ _WHOLE: Final = (
 )
 """Forms that look at the text around their line."""
 _TALK: Final = (
-    rf"(?i:(\bpassword[ \t]for[ \t]\S{{1,64}}?(?:[ \t]is|:)[ \t]{{1,3}}[\"']?){_LIKELY})",
-    rf"(?i:(\btyped[ \t]){_LIKELY}(?=[ \t]{{1,8}}as[ \t](?:the[ \t]|a[ \t])?password))",
+    rf"(?i:(\bpassword[ \t]for[ \t]\S{{1,64}}?(?:[ \t]is|:)[ \t]{{1,3}}[\"']?){LIKELY})",
+    rf"(?i:(\btyped[ \t]){LIKELY}(?=[ \t]{{1,8}}as[ \t](?:the[ \t]|a[ \t])?password))",
     # Jest and Go begin such a line with the name of a test.
-    rf"(?m:(^(?:[a-z]{{1,12}}[ \t])?PASS[ \t])(?!\S{{0,99}}(?i:test|spec|case|check|step)){_LIKELY}"
+    rf"(?m:(^(?:[a-z]{{1,12}}[ \t])?PASS[ \t])(?!\S{{0,99}}(?i:test|spec|case|check|step)){LIKELY}"
     r"(?=[ \t]*\r?$))",
     r"(?m:((?:^|[ \t])AUTH[ \t](?:(?:PLAIN|LOGIN|XOAUTH2|CRAM-MD5|[\w.@-]{1,32})[ \t])?)"
-    rf"{_LIKELY}(?=[ \t]*\r?$))",
+    rf"{LIKELY}(?=[ \t]*\r?$))",
     r"(?i:(\"AUTH\"[ \t](?:\"[^\"\r\n]{1,64}\"[ \t])?\")(?!\[)[^\"\r\n]+(?=\"[ \t]*\r?$))",
     rf"(?m:(^\w{{1,8}}[ \t]LOGIN[ \t]\S{{1,64}}[ \t]){_ANY}(?=[ \t]*\r?$))",
-    rf"(?im:((?:^|nickserv[ \t])identify[ \t](?:[\w-]{{1,32}}[ \t])?){_LIKELY}(?=[ \t]*\r?$))",
+    rf"(?im:((?:^|nickserv[ \t])identify[ \t](?:[\w-]{{1,32}}[ \t])?){LIKELY}(?=[ \t]*\r?$))",
 )
 
 _MARKS: Final = {

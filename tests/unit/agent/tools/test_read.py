@@ -5,6 +5,8 @@ import time
 
 import pytest
 
+from pulsus.agent.tools.local import log_sources
+from pulsus.agent.tools.local.log_sources import LogQuestion
 from tests.agent_calls import call, code, data
 
 
@@ -110,6 +112,34 @@ def test_secrets_in_a_file_are_masked(tools, tmp_path):
         assert "hunter2" not in str(outcome.response.to_json())
     shown = data(read(tools, "exec", command=f"cat {tmp_path}/app.log"))
     assert "hunter2" not in shown["output"]
+
+
+KEY = "\n".join(f"aB3{at:02}Zq7vK2mXw9Lr4TbN8cPd" for at in range(20))
+PARTS = {
+    "a key": f"notes\n-----BEGIN RSA PRIVATE {'KEY'}-----\n{KEY}\n-----END RSA PRIVATE KEY-----\n",
+    "a key without its end": f"-----BEGIN PGP PRIVATE {'KEY BLOCK'}-----\n\n{KEY}\n",
+    "a variable": "env:\n- name: DB_PASSWORD\n  value: Zq7vK2mXw9Lr4T\n",
+    "a block": "password: |\n  Zq7vK2mXw9Lr4T\n",
+    "a list": "tokens:\n- Zq7vK2mXw9Lr4T\n",
+    "a table": "user,password\nadmin,Zq7vK2mXw9Lr4T\n",
+}
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3, 40])
+@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
+def test_the_end_of_a_file_shows_no_secret_that_begins_before_it(tools, tmp_path, part, lines):
+    (tmp_path / "a.txt").write_text(f"first\n{part}", encoding="utf-8")
+    outcome = read(tools, "tail", path=f"{tmp_path}/a.txt", lines=lines)
+    assert "Zq7v" not in str(outcome.response.to_json())
+    assert len(data(outcome)["lines"]) <= lines
+
+
+@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
+@pytest.mark.parametrize("pattern", ["", "value", "7vK2"])
+def test_lines_of_a_log_show_no_secret_of_several_lines(tools, part, pattern):
+    asked = LogQuestion(unit="", pattern=pattern, lines=3, since="")
+    shown = log_sources._answer(tools.system, asked, f"first\n{part}", "journal")
+    assert "Zq7v" not in str(shown.to_json())
 
 
 def test_a_large_file_is_cut_with_a_note(tools, tmp_path):

@@ -12,7 +12,7 @@ from typing import Final
 from pulsus.agent.tool_protocol import CallContext
 from pulsus.agent.tools.local.local_system import LocalSystem
 from pulsus.agent.tools.local.readable_files import FileRefused, read_end
-from pulsus.agent.tools.local.tool_report import last_lines
+from pulsus.agent.tools.local.tool_report import LINES_BEFORE
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.resources.resolved_resource import ResolvedResource
@@ -70,7 +70,7 @@ def _has_journal() -> bool:
 def _read_container(
     system: LocalSystem, target: ResolvedResource, asked: LogQuestion, context: CallContext
 ) -> ToolResponse:
-    scanned = _SCANNED if asked.pattern else asked.lines
+    scanned = _SCANNED if asked.pattern else asked.lines + LINES_BEFORE
     since = ("--since", asked.since) if asked.since else ()
     try:
         client = system.machine.engine.client()
@@ -89,7 +89,7 @@ def _read_container(
 def _read_journal(system: LocalSystem, asked: LogQuestion, context: CallContext) -> ToolResponse:
     unit = ("--unit", asked.unit) if asked.unit else ()
     since = ("--since", asked.since) if asked.since else ()
-    scanned = _SCANNED if asked.pattern else asked.lines
+    scanned = _SCANNED if asked.pattern else asked.lines + LINES_BEFORE
     argv = ("journalctl", "--no-pager", "--quiet", "--lines", str(scanned), *unit, *since)
     result = system.machine.commands.run(argv, seconds=20, cancellation=context.cancellation)
     if result is None or result.status != 0:
@@ -108,7 +108,7 @@ def _read_file(system: LocalSystem, asked: LogQuestion) -> ToolResponse:
     names = list(_file_names(asked.unit))
     for name in names:
         try:
-            scanned = _SCANNED if asked.pattern else asked.lines
+            scanned = _SCANNED if asked.pattern else asked.lines + LINES_BEFORE
             found = read_end(name, scanned, system.protected)
         except FileRefused as refused:
             if refused.code in {"NOT_FOUND", "INVALID_INPUT"}:
@@ -137,12 +137,21 @@ def _file_names(unit: str) -> Iterator[str]:
 def _answer(system: LocalSystem, asked: LogQuestion, text: str, source: str) -> ToolResponse:
     lines = text.splitlines()
     if asked.pattern:
-        lines = [line for line in lines if asked.pattern.casefold() in line.casefold()]
-    shown, meta = last_lines(lines, asked.lines)
+        lines = _matching(system, lines, asked.pattern.casefold())
+    shown, meta = system.report.last_lines(lines, asked.lines)
     data: dict[str, JsonValue] = {
         "unit": asked.unit,
         "source": source,
-        "entries": list(shown),
+        "entries": shown,
         "total": len(shown),
     }
     return system.report.success(data, meta)
+
+
+def _matching(system: LocalSystem, lines: list[str], pattern: str) -> list[str]:
+    """Return the lines with the pattern. They are redacted before: a line alone tells less."""
+    if not any(pattern in line.casefold() for line in lines):
+        return []
+    known = system.report.redactor.redact_value(list(lines))
+    clean = [str(line) for line in known] if isinstance(known, list) else []
+    return [line for line in clean if pattern in line.casefold()]

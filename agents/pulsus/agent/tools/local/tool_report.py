@@ -5,7 +5,7 @@ Every result of a tool passes here, so no tool can forget one of the three.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -25,6 +25,10 @@ MOST_TEXT_CHARS: Final = 16_000
 """Of one text in a result: some 4,000 tokens, half the context of a small model."""
 
 MOST_ROWS: Final = 200
+
+LINES_BEFORE: Final = 120
+"""Lines before the shown ones that are read for the redactor: a long key has that many."""
+
 _HEAD: Final = 3 * MOST_TEXT_CHARS // 4
 _TAIL: Final = MOST_TEXT_CHARS - _HEAD
 
@@ -69,6 +73,25 @@ class ToolReport:
         answer = tool_blocked(code, self.redactor.redact(message), **self._redacted(details))
         return ToolResponse(False, None, answer.error, self._provenance(LOCAL))
 
+    def last_lines(
+        self, lines: Sequence[str], wanted: int
+    ) -> tuple[list[JsonValue], dict[str, JsonValue]]:
+        """Return the last lines that a result can show, and a note if these are fewer than wanted.
+
+        They are redacted together with the lines before them, as a key may begin there.
+        """
+        shown: list[JsonValue] = []
+        room = MOST_TEXT_CHARS
+        known = self.redactor.redact_value(list(lines[-min(wanted, MOST_ROWS) - LINES_BEFORE :]))
+        clean = [str(line) for line in known] if isinstance(known, list) else []
+        for line in reversed(clean[-min(wanted, MOST_ROWS) :]):
+            room -= len(line)
+            if room < 0:
+                break
+            shown.insert(0, line)
+        fewer = len(shown) < min(len(clean), wanted)
+        return shown, {"cut": [f"only the last {len(shown)} lines are shown"]} if fewer else {}
+
     def _provenance(self, context: str) -> dict[str, JsonValue]:
         observed = self.now().isoformat(timespec="seconds")
         return {"host": self.host, "execution_context": context, "observed_at": observed}
@@ -76,19 +99,6 @@ class ToolReport:
     def _redacted(self, details: dict[str, JsonValue]) -> dict[str, JsonValue]:
         shown = self.redactor.redact_value(details)
         return shown if isinstance(shown, dict) else {}
-
-
-def last_lines(lines: list[str], wanted: int) -> tuple[list[str], dict[str, JsonValue]]:
-    """Return the last lines that a result can show, and a note if these are fewer than wanted."""
-    shown: list[str] = []
-    room = MOST_TEXT_CHARS
-    for line in reversed(lines[-min(wanted, MOST_ROWS) :]):
-        room -= len(line)
-        if room < 0:
-            break
-        shown.insert(0, line)
-    fewer = len(shown) < min(len(lines), wanted)
-    return shown, {"cut": [f"only the last {len(shown)} lines are shown"]} if fewer else {}
 
 
 def _cut(value: JsonValue, name: str, notes: list[str]) -> JsonValue:
