@@ -4,7 +4,7 @@ import pytest
 
 from pulsus.agent.loop.call_draft import AskPerson
 from pulsus.agent.tool_protocol import CallNeeds
-from pulsus.gates.repeated_commands import is_decided_by_files
+from pulsus.gates.repeated_commands import is_decided_by_files, may_be_repeated
 from tests.call_verdicts import control, draft
 
 
@@ -33,6 +33,7 @@ from tests.call_verdicts import control, draft
 )
 def test_a_command_that_does_what_a_file_says_gets_no_grant(command):
     assert is_decided_by_files(command)
+    assert not may_be_repeated(command, reads=False)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,59 @@ def test_a_command_that_does_what_a_file_says_gets_no_grant(command):
 )
 def test_a_command_that_says_all_by_itself_may_get_one(command):
     assert not is_decided_by_files(command)
+    assert may_be_repeated(command, reads=False)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("find /srv -exec /x.sh \\;", "setpriv /x.sh", "flock /l /x.sh", "env -S /x.sh", "x.sh"),
+        *("PATH=/dir x.sh", "A=b systemctl restart nginx", "sudo A=b systemctl restart nginx"),
+        *("strace /x.sh", "watch /x.sh", "unshare /x.sh", "runuser -u a -- /x.sh", "su -c /x.sh"),
+        *("script -c /x.sh /log", "nsenter -t 1 /x.sh", "lxc-attach -n x -- /x.sh", "perf stat x"),
+        *("start-stop-daemon --start --exec /x.sh", "sort --compress-program=/x.sh /a"),
+        *("split --filter=/x.sh /a", "rsync -e /x.sh a web1:/x", "git -c core.editor=/x.sh commit"),
+        *("ip -batch F", "ldapmodify -f F", "iptables-restore F", "openvpn --config F", "git pull"),
+        *("virsh define F", "pip install -r F", "apt install ./x.deb", "podman play kube F"),
+        *("julia F", "R -f F", "mono F", "jest", "pytest", "deploy", "sysctl -p F", "scons"),
+        *("cp /a /b", "mv /a /b", "tee /b", "dd if=/a of=/b", "crontab F", "at -f F now"),
+        *("ssh web1 ./x.sh", "ssh web1 bash x", "ssh -o ProxyCommand=/x.sh web1 service a stop"),
+        *("docker exec web /x.sh", "docker run alpine /x.sh", "kubectl exec pod -- /x.sh"),
+        *("docker rm --link x", "kubectl delete -f F", "kubectl delete --kubeconfig=F pod x"),
+        *("rm /srv/*", "touch -r /a /b", "chmod --reference=/a /b", "tar -cf web1:/a /b"),
+        *("tar -cf /a --checkpoint-action=exec=/x.sh /b", "tar -cIf /x.sh /a /b", "tar /a /b"),
+        *("systemctl start /srv/x.service", "systemctl link /srv/x.service", "systemctl edit x"),
+        *(
+            "systemctl restart nginx && /x.sh",
+            "systemctl restart nginx > /etc/x",
+            "./systemctl stop x",
+        ),
+        *("/srv/bin/systemctl restart nginx", "timeout 5 /x.sh", "/srv/sudo systemctl stop x"),
+        *("systemctl restart nginx | tee /srv/a", "virsh 'start a; define F'", "sudo -i", "sudo"),
+    ],
+)
+def test_no_grant_covers_what_is_not_listed_with_every_word(command):
+    assert not may_be_repeated(command, reads=False)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("systemctl restart nginx 2>&1", "systemctl stop a && systemctl start a >/dev/null"),
+        *("sudo -n systemctl restart nginx", "timeout 30 docker restart -t 5 web", "qm reboot 100"),
+        *("kubectl -n shop rollout restart deploy/web", "kubectl scale deploy/web --replicas=3"),
+        *("ssh web1 sudo systemctl restart nginx", "service nginx reload", "mkdir -p /srv/a"),
+        *("chmod -R u+rw /srv/a", "chown ops:ops /srv/a", "journalctl --vacuum-size=1G"),
+    ],
+)
+def test_everyday_changes_may_get_a_grant(command):
+    assert may_be_repeated(command, reads=False)
+
+
+def test_a_proven_read_may_get_a_grant_without_variables():
+    assert may_be_repeated("df -h", reads=True)
+    assert not may_be_repeated("LANG=C df -h", reads=True)
+    assert not may_be_repeated("df $(x)", reads=True)
 
 
 def test_a_person_is_not_offered_a_grant_for_a_script():

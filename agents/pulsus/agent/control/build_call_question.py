@@ -24,7 +24,7 @@ from pulsus.core.types import ToolSpec
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.approval_risk import ApprovalRisk, approval_risk
 from pulsus.gates.command_policy import EGRESS
-from pulsus.gates.repeated_commands import is_decided_by_files
+from pulsus.gates.repeated_commands import may_be_repeated
 
 _MIGRATIONS: Final = frozenset({"migrate", "relocate", "evacuate", "live-migrate"})
 _ALWAYS_ASKED: Final = _MIGRATIONS | {"promote", "apply", "execute_migration"}
@@ -99,11 +99,11 @@ class CallQuestionBuilder:
         """Return True if the call may be allowed for the whole session."""
         if risk == "high" or is_always_asked(draft):
             return False
-        if draft.needs.command and is_decided_by_files(draft.needs.command):
-            return False
         answer = self._answers.answer(draft)
         if answer is None:
             return True
+        if not may_be_repeated(draft.needs.command, reads=answer.verdict.allow):
+            return False
         away = any(each.dynamic for each in answer.verdict.destinations)
         unknown = answer.ruling.rule == EGRESS or away
         return not unknown and not find_unsaid_words(answer.verdict, self._words)
