@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -25,6 +25,11 @@ _CLUSTER: Final = 8
 """Letters of options in one word, before a value that is glued to the last."""
 _FOUR_NUMBERS: Final = re.compile(r"(?:^|[.-])(\d{1,3}(?:[.-]\d{1,3}){3})(?=[.-]|$)")
 _EIGHT_DIGITS: Final = re.compile(r"(?:^|[.-])([0-9a-f]{8})(?=[.-]|$)")
+_GLOB: Final = re.compile(r"\[(\w+)-(\w+)(:\d+)?\]|\{([^{}]*)\}")
+_PATH_SIGNS: Final = re.compile(r"[/?#]")
+_NO_ADDRESS: Final = re.compile(r"[\s\"']")
+_MOST_SPELLINGS: Final = 2000
+_FEW: Final = 256
 Endpoint = tuple[str, range]
 """A host and its ports: without a host "", without a port an empty range."""
 _NO_PORT: Final = range(0)
@@ -55,6 +60,37 @@ def url_spellings(text: str) -> Iterator[str]:
     """Yield a text as a client of URLs may read it: without line ends, and with `%31` as `1`."""
     yield text
     yield unquote(re.sub(r"[\t\r\n]", "", text))
+
+
+def glob_spellings(text: str, ports: Collection[int]) -> Iterator[str]:
+    """Yield what curl makes of `[1-9]` and `{a,b}` in the address of a URL, with the choices that
+    may matter: all of a few, else the ends and `ports`. Too many count as this machine."""
+    begin = text.find("://") + 3 if "://" in text else 0
+    address = _PATH_SIGNS.split(text[begin:], maxsplit=1)[0].rpartition("@")[2]
+    if _GLOB.search(address) is None or _NO_ADDRESS.search(address):
+        return
+    waiting, left = [text[:begin] + address], _MOST_SPELLINGS
+    while waiting and left:
+        left -= 1
+        one = waiting.pop()
+        found = _GLOB.search(one)
+        if found is None:
+            yield one
+            continue
+        choices = found[4].split(",") if found[4] is not None else _choices(found, ports)
+        waiting += [one[: found.start()] + each + one[found.end() :] for each in choices]
+    if waiting:
+        yield from (f"http://localhost:{port}/" for port in ports)
+
+
+def _choices(found: re.Match[str], ports: Collection[int]) -> Iterator[str]:
+    first, last = found[1], found[2]
+    if first.isdecimal() and last.isdecimal():
+        span = range(int(first), int(last) + 1)
+        few = span if len(span) <= _FEW else (n for n in (span[0], span[-1], *ports) if n in span)
+        yield from (str(each).zfill(len(first)) for each in few)
+    elif len(first) == len(last) == 1:
+        yield from map(chr, range(ord(first), ord(last) + 1))
 
 
 def addresses_of(name: str) -> Iterator[_IPAddress]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
+from urllib.parse import unquote
 
 from pulsus.agent.control.protection.endpoint_spellings import (
     Endpoint,
     addresses_of,
     command_tokens,
+    glob_spellings,
     parse_endpoints,
     url_spellings,
 )
@@ -45,6 +47,14 @@ _LOOPBACK_DOMAIN: Final = re.compile(
     r"|smackaho\.st|127-0-0-1\.org\.uk|loopback\.(?:jp|host)|yoogle\.com|domaincontrol\.xyz)"
 )
 """Public domains whose every name is the loopback address."""
+_GLOB_SIGNS: Final = re.compile(r"[\[{]")
+_FROM_CONTAINER: Final = re.compile(
+    r"(?:host|gateway|kubernetes)\.(?:docker|containers|lima|orb|minikube|rancher-desktop)\.internal"
+    r"|host\.(?:k3d|minikube)\.internal|host\.rancher-desktop\.internal|docker\.for\.\w+\.\w+"
+    r"|172\.(?:1[7-9]|2\d|3[01])\.0\.1|10\.(?:88|89|4)\.\d+\.1|10\.0\.2\.[23]|169\.254\.1\.2"
+    r"|192\.168\.65\.(?:1|2|254)"
+)
+"""Names and gateways by which a container reaches the machine that it runs on."""
 _FORWARDING: Final = re.compile(r"-[A-Za-z0-9]*[LRDW]|port-forward$|expose$")
 _FORWARDERS: Final = frozenset(
     {
@@ -101,6 +111,11 @@ class OwnAddress:
         # Most calls name no own port, and then their hosts do not matter.
         if not (ranges or any(map(self._may_name_port, texts))):
             return ""
+        if any("%" in text for text in texts):
+            texts += [unquote(text) for text in texts if "%" in text]
+        if program_name(call) == "curl":
+            globs = [text for text in texts if _GLOB_SIGNS.search(text)]
+            texts += [each for text in globs for each in glob_spellings(text, self._ports)]
         named = parse_endpoints(command_tokens(texts), ranges=ranges)
         ports = self._own_ports(named)
         if not ports:
@@ -169,6 +184,8 @@ class OwnAddress:
         """Return True if `host` is this machine, in any spelling that a program may take."""
         name = normalize_host(host.removeprefix("[").partition("%")[0])
         if is_this_machine(name) or name in self._hosts or _LOOPBACK_NAME.fullmatch(name):
+            return True
+        if _FROM_CONTAINER.fullmatch(name):
             return True
         if _LOCAL_DOMAIN.sub("", name) in self._hosts or _LOOPBACK_DOMAIN.fullmatch(name):
             return True

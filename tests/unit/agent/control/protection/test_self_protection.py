@@ -223,6 +223,18 @@ CONNECTIONS = [
     "wget -qO- http://127.0.0.1:8765/",
     "ssh -L 9000:localhost:8765 web1",
     "socat - TCP:localhost:8765",
+    "curl -s 'http://localhost:[8765-8765]/'",
+    "curl -s 'http://localhost:[1-65535]/'",
+    "curl -s 'http://localhos[t-t]:8765/'",
+    "curl -s 'http://[1-1]27.0.0.1:8765/?\"'",
+    "curl -s 'http://{web1,local}{host,x}:8765/'",
+    "curl -s --url 'http://a:b@localhos[t-t]:[08765-08765]/{a,b}{c,d}'",
+    "curl -s 'http://loc%61lhost:8765/'",
+    "curl -s 'http://[a-z][a-z][a-z][a-z][a-z][a-z][a-z][a-z][a-z]:8765/'",
+    "wget --post-data=a http://loc%61lhost:8765/",
+    "docker run alpine wget http://host.docker.internal:8765/",
+    "docker run alpine wget http://172.17.0.1:8765/",
+    "podman exec web wget http://host.containers.internal:8765/",
 ]
 
 EVERYDAY_READS = [
@@ -246,6 +258,9 @@ EVERYDAY_READS = [
     "ps aux | grep pulsus",
     "curl -s http://localhost:9090/api/v1/status",
     "curl -s http://web1:8765/health",
+    "curl -s 'http://web[1-20]:8765/health'",
+    "curl -s 'http://localhost:90[0-9]0/health'",
+    "docker run alpine wget http://172.17.0.1:5432/",
     "nc -z localhost 5432",
     "cat /proc/self/fd/0",
     "cat /proc/cpuinfo",
@@ -266,6 +281,9 @@ EVERYDAY_WRITES = [
     "apt-get install -y htop",
     "pgrep -f worker | xargs kill",
     "mkdir -p /srv/other/data",
+    "docker run -v /srv/other:/x alpine true",
+    "docker run -v/srv/other/data:/x --mount=type=bind,src=/opt/a,dst=/y alpine true",
+    'curl -X POST -d \'[{"a":1,"b":2},{"a":1,"b":2}]\' http://web1:8765/',
 ]
 
 
@@ -376,6 +394,20 @@ def test_pulsus_is_not_ended_and_its_files_are_not_replaced_unnamed(command):
 )
 def test_other_processes_and_work_trees_may_be_changed(command):
     assert refusal_code(command, "write") is None
+
+
+@pytest.mark.parametrize("engine", ["docker", "podman", "nerdctl", "docker compose"])
+@pytest.mark.parametrize(
+    "mount",
+    [
+        *("-v /srv/app:/x", "-v/srv/app:/x", "-v/srv/app/config:/x", "--volume=/srv/app:/x"),
+        *("--volume=/srv:/x", "--volume=/srv/app/.pulsus:/x", "--volume=./config:/x"),
+        *("--mount=type=bind,src=/srv/app,dst=/x", "--mount type=bind,source=/srv/app,target=/x"),
+        *("--mount=src=/srv/app/config,type=bind,dst=/x", "-v/tmp/link:/x"),
+    ],
+)
+def test_no_container_gets_a_folder_of_pulsus_by_a_joined_option(engine, mount):
+    assert refusal_code(f"{engine} run {mount} alpine touch /x/a", "write") == "POLICY_BLOCKED"
 
 
 def test_an_address_with_a_zone_is_this_machine():

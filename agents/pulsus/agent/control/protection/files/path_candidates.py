@@ -10,6 +10,8 @@ from pulsus.commands.shell.words import Word
 
 SEPARATORS: Final = re.compile(r"[\s'\"=,:;@()<>|&`{}\\]+")
 """Signs between the words of code."""
+_SOURCE: Final = re.compile(r"(?:^|[,=])(?:src|source)=([^,]+)")
+"""The folder of `--mount type=bind,src=/srv,dst=/x`."""
 
 
 def path_candidates(word: Word, *, is_name: bool) -> Iterator[tuple[str, bool]]:
@@ -19,8 +21,12 @@ def path_candidates(word: Word, *, is_name: bool) -> Iterator[tuple[str, bool]]:
         yield text, True
     if text[:1] == "-" and text[1:2] != "-" and len(text) > 2:
         yield text[2:], True
+        yield from _mounted(text[2:])
     if text[:1] == "-" and "=" in text:
         yield text.partition("=")[2], True
+        yield from _mounted(text.partition("=")[2])
+    if "src=" in text or "source=" in text:
+        yield from ((found[1], True) for found in _SOURCE.finditer(text))
     for sign in "=@:,":
         head, found, rest = text.partition(sign)
         if found and _looks_like_path(rest):
@@ -31,6 +37,13 @@ def path_candidates(word: Word, *, is_name: bool) -> Iterator[tuple[str, bool]]:
         start = text.casefold().index("file:")
         yield text[start:], True
     yield from paths_in_code(text)
+
+
+def _mounted(value: str) -> Iterator[tuple[str, bool]]:
+    """Yield the folder of `-v/srv:/x` and `--volume=/srv:/x`, which a container may change."""
+    head, found, _ = value.partition(":")
+    if found and head[:1] in {"/", "~", "."}:
+        yield head, True
 
 
 def paths_in_code(text: str) -> Iterator[tuple[str, bool]]:

@@ -9,11 +9,15 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Final
 
 from pulsus.agent.control.protection.files.real_paths import real_path
+from pulsus.agent.control.protection.processes.unit_calls import (
+    BUS_PROGRAMS,
+    find_bus_call,
+    find_unit,
+)
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name
 from pulsus.fast_dataclass import dataclass
@@ -43,6 +47,7 @@ SIGNAL_PROGRAMS: Final = (
     BY_NUMBER
     | _BY_NAME
     | _SLEEPERS
+    | BUS_PROGRAMS
     | {"killall5", "xkill", "fuser", "systemctl", "loginctl", "init", "telinit"}
 )
 """Every program that `find_ended` knows."""
@@ -58,29 +63,6 @@ _CHOSEN_BY: Final = frozenset(
 _LATER: Final = frozenset({"-s", "-y", "-o", "-n", "-Z"})
 """Options of `killall` with a value."""
 _BY_USER: Final = frozenset({"-u", "-U", "--euid", "--uid", "--user"})
-_MACHINE_VERBS: Final = frozenset(
-    {
-        *("isolate", "rescue", "emergency", "halt", "poweroff", "reboot", "kexec", "exit"),
-        *("soft-reboot", "suspend", "hibernate", "hybrid-sleep", "suspend-then-hibernate"),
-        *("sleep", "switch-root", "default"),
-    }
-)
-_MACHINE_UNITS: Final = re.compile(
-    r"(?:systemd-)?(?:poweroff|reboot|halt|kexec|rescue|emergency|suspend|hibernate|hybrid-sleep"
-    r"|suspend-then-hibernate|sleep|soft-reboot|exit|shutdown|umount|final|ctrl-alt-del"
-    r"|runlevel[016])(?:\.(?:target|service))?"
-)
-"""Units that end or pause every process once they are started."""
-_ENDING_VERBS: Final = frozenset(
-    {
-        *("stop", "kill", "restart", "try-restart", "reload-or-restart", "freeze", "mask"),
-        *("set-property", "condrestart", "force-reload", "clean", "disable"),
-    }
-)
-_OWN_UNITS: Final = re.compile(
-    r"(?:user|user@.*|user-.*|session-?.*|init|-|system|app-.*|run-.*)\.(?:slice|scope)"
-    r"|user@.*|user-runtime-dir@.*|.*\.scope|systemd-logind(?:\.service)?|dbus.*"
-)
 _WILD: Final = re.compile(r"[*?\[]")
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
 
@@ -104,14 +86,14 @@ def find_ended(call: Sequence[Word], family: FamilyFacts, own: OwnNames) -> str:
     if name in _BY_NAME:
         return _own_choice(name, texts, family, own)
     match name:
-        case "killall5" | "xkill":
+        case _ if name in _SLEEPERS or name in {"killall5", "xkill"}:
             return name
-        case _ if name in _SLEEPERS:
-            return name
+        case _ if name in BUS_PROGRAMS:
+            return find_bus_call(name, texts)
         case "fuser":
             return _open_file(texts, family, own)
         case "systemctl":
-            return _own_unit(texts, family, own)
+            return find_unit(texts, family, own.names)
         case "loginctl":
             return _own_login(texts, family)
         case "init" | "telinit":
@@ -205,30 +187,6 @@ def _open_file(texts: Sequence[str], family: FamilyFacts, own: OwnNames) -> str:
             return text
         if any(posixpath.basename(each) == plain for each in family.files):
             return text
-    return ""
-
-
-def _own_unit(texts: Sequence[str], family: FamilyFacts, own: OwnNames) -> str:
-    """Return the unit that Pulsus is in, or the verb that ends every unit."""
-    named = [text for text in texts if text[:1] != "-"]
-    if not named:
-        return ""
-    verb, *units = named
-    if verb in _MACHINE_VERBS:
-        return verb
-    machine = next((unit for unit in units if _MACHINE_UNITS.fullmatch(unit)), "")
-    if machine and verb.endswith(("start", "reload")):
-        return machine
-    if verb not in _ENDING_VERBS:
-        return ""
-    for unit in units:
-        if _OWN_UNITS.fullmatch(unit) or unit in family.units:
-            return unit
-        if _WILD.search(unit):
-            likely = [*family.units, *own.names, "user.slice", "user@0.service", "session-1.scope"]
-            likely += [f"{name}.service" for name in own.names]
-            if any(fnmatchcase(each, unit) for each in likely):
-                return unit
     return ""
 
 
