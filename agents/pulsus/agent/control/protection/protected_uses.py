@@ -93,7 +93,7 @@ class ProtectedUses:
         for call in layers(stage.words):
             level = next(levels(call, self._tables), None) if program_name(call) == "ssh" else None
             operands = [word.text for word in level.parsed.operands] if level is not None else []
-            if len(operands) > 1 and self._address.is_own_host(_host_of(operands[0])):
+            if len(operands) > 1 and self._address.is_own_host(host_of(operands[0])):
                 user = operands[0].removeprefix("ssh://").rpartition("@")[0].partition(":")[0]
                 texts = ["cd ~;", *operands[1:]]
                 yield " ".join(_HOME.sub(f"~{user}", text) for text in texts)
@@ -203,7 +203,7 @@ class ProtectedUses:
         return self._places.is_in_project("", use.folders)
 
 
-def _host_of(text: str) -> str:
+def host_of(text: str) -> str:
     """Return the host that ssh is given: alone, behind a user, or in an address."""
     bare = text.removeprefix("ssh://").partition("/")[0].rpartition("@")[2]
     if bare.count(":") == 1:

@@ -6,7 +6,7 @@ command that writes and cannot be read is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from pulsus.agent.control.protection.assigned_values import judged_scripts
@@ -27,7 +27,7 @@ from pulsus.agent.control.protection.processes.own_process import (
     calls_of,
     is_own_name,
 )
-from pulsus.agent.control.protection.protected_uses import ProtectedUses
+from pulsus.agent.control.protection.protected_uses import ProtectedUses, host_of
 from pulsus.agent.control.protection.protection_refusals import (
     BlockedWord,
     refuse_file,
@@ -39,7 +39,8 @@ from pulsus.commands.command_verdict import CommandVerdict
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.risk.risk_level import calls_in_text
 from pulsus.commands.shell.script_parser import Script, parse_command
-from pulsus.commands.shell.words import Unreadable
+from pulsus.commands.shell.words import Unreadable, Word
+from pulsus.commands.shell.wrappers import program_name
 from pulsus.gates.tool_descriptors import CallKind
 from pulsus.gates.tool_response import ToolResponse
 
@@ -146,6 +147,8 @@ class SelfProtection:
         started = self._own.find_start(script, calls, writes=kind == "write")
         if started:
             return refuse_process(started, "the agent does not start or stop Pulsus itself")
+        if kind == "write" and (copied := self._key_sent_here(calls)):
+            return refuse_file(BlockedWord(copied, CHANGES_START), kind)
         reached = self._address.find_in_command(script, calls, verdict)
         if reached:
             return refuse_process(reached, _OWN_ADDRESS)
@@ -160,6 +163,13 @@ class SelfProtection:
             if kind == "write":
                 return refuse_unread(error)
         return refuse_file(blocked, kind) if blocked else None
+
+    def _key_sent_here(self, calls: Iterable[Sequence[Word]]) -> str:
+        """Return the word with which `ssh-copy-id` lets a key log in to this machine, or ""."""
+        hosts = (
+            each.text for one in calls if program_name(one) == "ssh-copy-id" for each in one[1:]
+        )
+        return next((each for each in hosts if self._address.is_own_host(host_of(each))), "")
 
     def _refuse_unreadable(
         self, command: str, kind: CallKind, error: Unreadable

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
+from pulsus.agent.control.protection.files.program_files import table_programs
 from pulsus.agent.control.protection.files.startup_files import STARTED_NAMES, StartupFiles
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name
@@ -45,9 +46,50 @@ def find_installed(call: Sequence[Word], startup: StartupFiles) -> str:
         return "" if _is_elsewhere(call, startup) else name
     if name == "git" and "config" in texts and {"--global", "--system"} & set(texts):
         return next(text for text in texts if text in {"--global", "--system"})
-    if name == "update-alternatives" and STARTED_NAMES & set(texts):
-        return next(text for text in texts if text in STARTED_NAMES)
-    return ""
+    return _changed_settings(name, texts)
+
+
+def _changed_settings(name: str, texts: Sequence[str]) -> str:
+    """Return the word that changes the links, libraries or settings of programs, or ""."""
+    operands = [text for text in texts if text[:1] != "-"]
+    match name:
+        case "update-alternatives" if not _SHOWS_LINKS & set(texts):
+            known = STARTED_NAMES | table_programs()
+            given = (text for text in texts if text.rpartition("/")[2] in known)
+            return next(given, "") or next((text for text in texts if text in _ALL_LINKS), "")
+        case "ldconfig":
+            other = (text for text in texts if re.match(r"-[a-zA-Z]*[fCr]|--[^vp]", text))
+            return next(other, "") or next(iter(operands), "")
+        case "kubectl" | "oc" if "config" in operands:
+            return next((text for text in texts if _RUNS_PROGRAM.search(text)), "")
+        case "docker":
+            changes = "context" in operands and _CONTEXTS & set(operands)
+            return "context" if changes else next((t for t in operands[:1] if t == "login"), "")
+        case _ if _PIP.fullmatch(name) and operands[:1] == ["config"]:
+            return next((text for text in operands if text in {"set", "unset", "edit"}), "")
+        case _:
+            return ""
+
+
+_SHOWS_LINKS: Final = frozenset({"--display", "--query", "--list", "--get-selections"})
+_ALL_LINKS: Final = frozenset({"--all", "--set-selections"})
+_RUNS_PROGRAM: Final = re.compile(r"--(?:exec|auth-provider)|\.exec\b|\bexec\.")
+_CONTEXTS: Final = frozenset({"use", "create", "import", "update", "rm", "remove"})
+_PIP: Final = re.compile(r"pip[\d.]*")
+_KNOWN_SETTINGS: Final = re.compile(
+    r"/(?:etc|run|usr/lib|lib|usr/local/lib)/sysctl(?:\.conf|\.d/[\w.-]+)"
+)
+
+
+def find_loaded_settings(call: Sequence[Word]) -> str:
+    """Return the file from which `sysctl -p FILE` sets what nothing here has read, or ""."""
+    texts = [word.text for word in call[1:]]
+    if program_name(call) != "sysctl":
+        return ""
+    loads = any(re.match(r"-[a-zA-Z]*[pf]|--(?:load|file)", text) for text in texts)
+    files = [re.sub(r"^-[pf]|^--(?:load|file)=", "", text) for text in texts if loads]
+    given = (text for text in files if text[:1] not in {"", "-"} and not text.isalpha())
+    return next((text for text in given if not _KNOWN_SETTINGS.fullmatch(text)), "")
 
 
 def _is_elsewhere(call: Sequence[Word], startup: StartupFiles) -> bool:

@@ -428,3 +428,9 @@ def test_a_file_that_runs_in_the_next_process_of_pulsus_is_not_written():
     assert [path.name for path in own] == ["pulsus", "site-packages"]
     places = ProtectedPlaces(own, folder=PROJECT, project=PROJECT)
     assert [places.find(str(path)) for path in (own[0], own[1] / "x.pth")] == ["inside"] * 2
+
+
+def test_no_key_is_sent_to_this_machine():
+    sent = ("ssh-copy-id localhost", "ssh-copy-id -i ~/k.pub ops@127.0.0.1", "ssh-copy-id ops1")
+    assert [refusal_code(each, "write") for each in sent] == ["POLICY_BLOCKED"] * 3
+    assert refusal_code("ssh-copy-id ops@web1", "write") is None

@@ -65,6 +65,32 @@ _DEEP_LETTERS: Final = re.compile(r"-[A-Za-z]*[rRa][A-Za-z]*")
 _TEXT_ONLY: Final = frozenset({"echo", "printf", "logger", "wall", "test", "["})
 
 
+_RUNNERS: Final = frozenset(
+    {"ssh", "usermod", "useradd", "chsh", "strace", "ltrace", "gdb", "valgrind", "perf", "kubectl"}
+    | {"oc", "crictl", "systemd-run", "watch", "machinectl", "pct", "lxc", "chroot", "systemctl"}
+)
+_ENGINES: Final = frozenset({"docker", "podman", "nerdctl", "docker-compose", "podman-compose"})
+
+
+def only_runs(use: FileUse) -> bool:
+    """Return True for a program whose words name programs that are run, elsewhere or later."""
+    if use.program in _RUNNERS:
+        return True
+    return use.program in _ENGINES and any(word.text in {"exec", "run"} for word in use.words[1:])
+
+
+def _kernel_files(use: FileUse) -> Iterator[tuple[str, bool]]:
+    """Yield the files that `sysctl -w kernel.core_pattern=x` writes."""
+    for word in use.words[1:]:
+        key, sign, _ = word.text.lstrip("-").partition("=")
+        if sign:
+            key = key.strip()
+            yield (
+                f"/proc/sys/{key if '/' in key.partition('.')[0] else key.replace('.', '/')}",
+                False,
+            )
+
+
 def written_texts(use: FileUse) -> Iterator[tuple[str, bool]]:
     """Yield each text of a call that may be a path it writes, with True for a pattern.
 
@@ -76,6 +102,9 @@ def written_texts(use: FileUse) -> Iterator[tuple[str, bool]]:
             yield from ((word.text, word.wild) for word in use.words[1:])
         return
     if use.program in _TEXT_ONLY or (use.only_names and only_looks(use)):
+        return
+    if use.program == "sysctl":
+        yield from _kernel_files(use)
         return
     named = copied_names(use)
     if named is not None:

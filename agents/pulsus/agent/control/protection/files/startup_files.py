@@ -16,6 +16,11 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.agent.control.protection.files.place_index import Relation
+from pulsus.agent.control.protection.files.program_files import (
+    is_around_libraries,
+    is_library,
+    table_programs,
+)
 from pulsus.agent.control.protection.files.protected_places import ProtectedPlaces
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
 
@@ -38,6 +43,9 @@ _HOME: Final = (
     *(".config/pip", ".config/uv", ".config/mypy", ".config/ruff", ".config/containers"),
     *(".pip", ".pydistutils.cfg", ".pythonrc", ".pythonrc.py", ".pythonstartup", ".local/lib"),
     *(".curlrc", ".wgetrc", ".netrc", ".psqlrc", ".sqliterc", ".my.cnf", ".gdbinit", ".lessfilter"),
+    *(".config/curlrc", ".config/wgetrc", ".duckdbrc", ".config/duckdb", ".mylogin.cnf", ".exrc"),
+    *(".pg_service.conf", ".config/nvim", ".vim", ".config/vim", ".lesskey", ".config/lesskey"),
+    *(".mongorc.js", ".mongoshrc.js", ".redisclirc", ".config/sqlite3", ".lldbinit"),
     *(".ripgreprc", ".vimrc", ".nanorc", ".screenrc", ".tmux.conf", ".docker", ".kube", ".gnupg"),
 )
 """Files in a home folder that shells, Python, git and clients read when they start."""
@@ -48,6 +56,9 @@ _SYSTEM: Final = (
     *("/etc/ssh/ssh_config", "/etc/ssh/ssh_config.d", "/etc/pip.conf", "/etc/curlrc"),
     *("/etc/wgetrc", "/etc/inputrc", "/proc/sysrq-trigger", "/sys/fs/cgroup", "/sys/power"),
     *("/dev/pts", "/dev/ptmx", "/dev/console", "/dev/input", "/dev/uinput"),
+    *("/etc/psqlrc", "/etc/postgresql-common/psqlrc", "/etc/my.cnf", "/etc/ssl/openssl.cnf"),
+    *("/usr/lib/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/crypto-policies"),
+    *("/etc/vim/vimrc", "/etc/vimrc", "/etc/screenrc", "/etc/tmux.conf", "/etc/lesskey"),
     *("/etc/pam.conf", "/etc/pam.d", "/etc/security/pam_env.conf", "/lib/security"),
     *("/etc/nsswitch.conf", "/etc/sudo.conf", "/etc/sudoers", "/etc/sudoers.d", "/etc/doas.conf"),
     *("/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sys/kernel/hotplug"),
@@ -142,20 +153,24 @@ class StartupFiles:
         wild: bool = False,
         filled: bool = False,
         makes: bool = False,
+        runs: bool = False,
     ) -> Relation | None:
         """Return how a written path lies to what the next process runs or reads.
 
-        `makes` says that the program may make a folder of that name.
+        `makes` says that the program may make a folder of that name, `runs` that it may only run
+        what its words name.
         """
         above = False
         wild = wild and any(map(_WILD.search, (path, *folders)))
         spelled = self._start.spellings(path, folders, wild=wild, filled=filled)
         for parts in spelled:
-            if self._is_live(parts) or self._is_program(parts):
+            if self._is_live(parts) or self._is_program(parts, runs=runs):
+                return "inside"
+            if is_library(parts):
                 return "inside"
             if self._is_imported(parts, path, makes=makes):
                 return "inside"
-            above = above or parts in self._around
+            above = above or parts in self._around or is_around_libraries(parts)
         found = self._start.relate(spelled, wild=wild, filled=filled)
         return found or ("above" if above else None)
 
@@ -163,14 +178,14 @@ class StartupFiles:
         """Return True for a file that says which programs run later."""
         return self._later.find(path, folders, wild=True) == "inside"
 
-    def _is_program(self, parts: Sequence[str]) -> bool:
-        """Return True for a program that Pulsus starts, in a folder of `PATH`."""
+    def _is_program(self, parts: Sequence[str], *, runs: bool) -> bool:
+        """Return True for a program that Pulsus or a proven read starts, in a folder of `PATH`."""
         if not parts or tuple(parts[:-1]) not in self._programs:
             return False
-        name = parts[-1]
+        name, known = parts[-1], STARTED_NAMES if runs else STARTED_NAMES | table_programs()
         if _WILD.search(name):
-            return any(patterns_overlap(simplify_pattern(name), each) for each in STARTED_NAMES)
-        return name in STARTED_NAMES
+            return any(patterns_overlap(simplify_pattern(name), each) for each in known)
+        return name in known
 
     def _is_imported(self, parts: Sequence[str], path: str, *, makes: bool) -> bool:
         """Return True for a module or package in a folder of PYTHONPATH, or for that folder.

@@ -44,6 +44,7 @@ _UNPACKERS: Final[Mapping[str, str]] = {
     "tar bsdtar gtar jar": r"-?[a-zA-Z]*x[a-zA-Z]*|--extract|--get",
     "cpio": r"-[a-z]*i[a-z]*|--extract",
     "7z 7za": r"[xe]",
+    "ar": r"-?[a-zA-Z]*x[a-zA-Z]*",
 }
 """Programs that write files whose names another file says, and the words that ask for it."""
 _UNPACK_FOLDER: Final = re.compile(r"(?:-[CdoD]|--(?:directory|chdir)=?)(?P<folder>.*)")

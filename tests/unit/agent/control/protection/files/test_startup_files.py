@@ -24,6 +24,11 @@ from tests.unit.agent.control.protection.conftest import ENVIRON, HOME, PROJECT
         *("/tmp/x/sitecustomize.py", "/tmp/usercustomize.py", f"{sys.prefix}/lib/x.pth"),
         *("/dev/pts/0", "/dev/tty1", "/proc/4711/oom_score_adj", "/proc/self/mem"),
         *("/sys/fs/cgroup/x/cgroup.kill", "/proc/sysrq-trigger"),
+        *("~/.config/curlrc", "~/.duckdbrc", "/etc/psqlrc", "/etc/my.cnf", "/etc/ssl/openssl.cnf"),
+        *("/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib64/libcrypto.so.3", "/lib64/libz.so*"),
+        *("/lib64/ld-linux-x86-64.so.2", "/usr/local/lib/libx.so", "/usr/lib/git-core/git-log"),
+        *("/etc/alternatives/awk", "/usr/bin/tail", "/usr/bin/dpkg-query", "/opt/tools/jq"),
+        *("/usr/libexec/git-core", "/usr/libexec/docker/cli-plugins/docker-compose"),
     ],
 )
 def test_no_write_reaches_what_the_next_process_runs_or_reads(startup, path):
@@ -35,6 +40,12 @@ def test_no_write_reaches_what_the_next_process_runs_or_reads(startup, path):
     [
         *("/etc/nginx/nginx.conf", "/home/ops/notes.txt", "/opt/tools/backup", "/srv/other/a.py"),
         *("/dev/ttyUSB0", "/proc/99/oom_score_adj", "/srv/app/docs/a.md", "/dev/null"),
+        *(
+            "/usr/lib/nagios/check_x",
+            "/usr/local/bin/deploy",
+            "/srv/lib/a.so",
+            "/usr/lib/app/a.txt",
+        ),
         *("/srv/app/haproxy.cfg", "settings.toml", "/srv/app/php.ini", "/srv/app/my.lock"),
     ],
 )
@@ -45,6 +56,12 @@ def test_everyday_writes_are_no_false_alarm(startup, path):
 def test_a_folder_around_the_start_files_is_known_as_one(startup):
     assert startup.find("/home/ops") == "above"
     assert startup.find("/opt") == "above"
+    assert startup.find("/usr/lib64") == startup.find("/usr/lib") == "above"
+
+
+def test_a_program_that_is_run_elsewhere_is_no_false_alarm(startup):
+    assert startup.find("/usr/bin/tail", runs=True) is None
+    assert startup.find("/usr/bin/tail") == "inside"
 
 
 def test_files_of_timers_and_services_are_known(startup):
