@@ -1,5 +1,7 @@
 """Numbers of an answer that nothing has: found, without false alarms for rounded ones."""
 
+import time
+
 import pytest
 
 from pulsus.agent.answers.ungrounded_numbers import find_ungrounded_numbers
@@ -27,3 +29,56 @@ def test_an_invented_number_is_found_once():
 
 def test_the_comma_behind_a_number_is_no_part_of_it():
     assert find_ungrounded_numbers("16, 32, and 8080,9090", [RESULT]) == ("16", "32", "8080,9090")
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("The disk is 1e2 percent full.", "1e2"),
+        ("The disk is 1.5E+3 MB large.", "1.5E+3"),
+        ("It is at 0x5b percent.", "0x5b"),
+        ("It uses 91GB of the space.", "91"),
+        ("It uses 91GB2 of it.", "91GB2"),
+        ("It has 99TB9.", "99TB9"),
+        ("disk91 is full", "91"),
+        ("Version v91.2 runs.", "91.2"),
+        ("It has 5,000 rows.", "5,000"),
+        ("It has 5 000 rows.", "5 000"),
+        ("It has 5'000'000 rows.", "5'000'000"),
+        ("It has 5_000 rows.", "5_000"),
+        ("It is ninety-one percent full.", "ninety-one"),
+        ("It has five hundred users.", "five hundred"),
+        ("It is \uff19\uff11 percent full.", "91"),
+        ("It is at .91 of 77.", "91"),
+    ],
+)
+def test_an_invented_number_in_another_writing_does_not_pass_without_a_line(answer, found):
+    assert found in find_ungrounded_numbers(answer, [RESULT])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "commit 9f86d08 of x86_64 with SHA256 and IPv6 on ext4",
+        "node17-a and nvme0n1p3, pid20003",
+        "It has 16 777 216 inodes, or 16_777_216.",
+        "ports 80 443 and 1e0 or 0x9",
+        "10.42.17.5 since 2026-03-14T15:16:17, or 14 March 2026",
+        "seventeen of them, nine more",
+        "23.5GiB, 24GiB and 80/tcp",
+        "vm-x91a2 runs",
+    ],
+)
+def test_words_and_numbers_of_a_result_are_grounded_in_any_writing(answer):
+    more = (
+        "line\\\\nvm-x91a2 9f86d081884c7d659a2f node17-a nvme0n1p3 10.42.17.5 2026-03-14T15:16:17"
+    )
+    assert find_ungrounded_numbers(answer, [RESULT, more]) == ()
+
+
+def test_the_time_for_numbers_grows_with_the_answer_not_with_its_square():
+    for unit in ("1", "1,", "a1", "1 000 ", "1e", "0x", "one ", "a", "1_"):
+        answer = unit * (100_000 // len(unit))
+        started = time.process_time()
+        find_ungrounded_numbers(answer, [RESULT])
+        assert time.process_time() - started < 3, unit
