@@ -35,6 +35,8 @@ SAFE_MESSAGE: Final = (
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _QUOTED: Final = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|`[^`\n]*`")
 _MARKS: Final = re.compile(r"[`*\"“”]")
+_NO: Final = re.compile(r"\Ano[,:;] ")
+"""It answers the request, and hedges nothing of the state behind it."""
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _LONGEST_SENTENCE: Final = 300
 """Longer sentences are looked at in parts: the time of a check is bounded."""
@@ -79,7 +81,7 @@ def claimed_states(reply: str) -> Iterator[str]:
     """Yield the words of each claim of a state in English, from its subject on."""
     rules = _claim_rules()
     for sentence in _sentences(reply):
-        plain = _MARKS.sub("", sentence).lower()
+        plain = _NO.sub("", _MARKS.sub("", sentence).lower())
         if rules.general.match(plain):
             continue
         for pattern in (*rules.categories["state"], *rules.more_states):

@@ -29,7 +29,7 @@ _EDGES: Final = "\"'`()[]{}<>*,;:.!?|-“”"
 _PIECES: Final = re.compile(r"[^\W_]+")
 _MARK: Final = re.compile(r"[\d_./@:]")
 _ESCAPES: Final = re.compile(r"\\[bfnrtu]")
-_NUMBER: Final = re.compile(r"[\d.,:%/+-]+[a-z]{0,3}")
+_NUMBER: Final = re.compile(r"(?=\W*\d)[\d.,:%/+-]+[a-z]{0,3}|\W+")
 _LEAST: Final = 3
 """Letters of a piece that can tell what a result is about."""
 _ABOUT_THE_REQUEST: Final = frozenset(
@@ -75,9 +75,12 @@ class SeenWords:
     def has_name(self, name: str) -> bool:
         """Return True if the name, a piece of it or another name of the same program is there."""
         rules = _rules()
-        pieces = {p for p in _PIECES.findall(name.replace("_", " ")) if p not in rules.common}
+        written = {*_PIECES.findall(name.replace("_", " "))}
+        pieces = {p for p in written if p not in rules.common}
         known = pieces.union(*(rules.same.get(piece, ()) for piece in pieces))
         long = [piece for piece in known if len(piece) >= _LEAST]
+        if not long and name.startswith("/"):  # a folder such as /var has its own name only
+            return written <= self._pieces
         return any(map(self._has_like, long)) or not long
 
     def has_any(self, beginnings: Iterable[str]) -> bool:

@@ -146,3 +146,19 @@ def test_a_long_answer_is_checked_in_bounded_time():
     started = time.process_time()
     find_unread_subjects(text + "the service " * 2_000, "", seen)
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("answer", "subject"),
+    [
+        ("nginx is running and healthy.", "nginx"),
+        ("No, nginx is offline.", "nginx"),
+        ("/var is full, / has 3 GB free.", "/var"),
+    ],
+)
+def test_a_state_behind_a_no_or_of_a_common_folder_does_not_pass_without_a_line(answer, subject):
+    seen = SeenWords()
+    seen.add_call("x", {"command": "uptime"}, {"ok": True, "data": "12:30 up 3 days"})
+    assert find_unread_subjects(answer, "", seen) == (subject,)
+    seen.add_call("x", {"command": "df"}, {"ok": True, "data": "/dev/sda1 9 8 /var nginx"})
+    assert find_unread_subjects(answer, "", seen) == ()
