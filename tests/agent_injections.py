@@ -19,7 +19,7 @@ import anyio
 from pulsus.agent.agent_events import AgentEvent
 from pulsus.agent.agent_session import AgentSession, AskOptions
 from pulsus.agent.control.person_asker import CallDecision
-from pulsus.agent.loop.agent_loop import RunEnd
+from pulsus.agent.loop.agent_loop import AgentRunEnd
 from pulsus.agent.tools.all_tools import agent_tools
 from pulsus.bootstrap import build
 from pulsus.bootstrap.build_agent_session import make_agent_session
@@ -72,7 +72,7 @@ class Injection:
     at: AttackedProject
     events: list[AgentEvent] = field(default_factory=list)
     person: CarefulPerson | None = None
-    end: RunEnd | None = None
+    end: AgentRunEnd | None = None
     read_by_model: str = ""
 
     @property

@@ -13,7 +13,7 @@ import anyio
 from pulsus.agent.agent_events import AgentEvent
 from pulsus.agent.answers.repeated_calls import RepeatedCalls
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
-from pulsus.agent.loop.agent_loop import AgentLoop, LoopPorts, RunEnd
+from pulsus.agent.loop.agent_loop import AgentLoop, AgentRunEnd, LoopPorts
 from pulsus.agent.loop.call_draft import AskPerson, CallDraft, RefusedCall, RunCall
 from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.run_calls import CallRunner
@@ -251,7 +251,7 @@ class AgentWorld:
         request: str = "do it",
         cancellation: Cancellation | None = None,
         model: Any = None,
-    ) -> RunEnd:
+    ) -> AgentRunEnd:
         model = model or ScriptedModel(*proposals)
         table = DescriptorTable([tool.descriptor for tool in self.tools.values()])
         rules = CallRules(self.tools, table, self.control, True, 2, 300)
@@ -276,7 +276,7 @@ class AgentWorld:
 
     async def _timed(
         self, loop: AgentLoop, state: SessionState, transcript: Transcript, tools: Any
-    ) -> RunEnd:
+    ) -> AgentRunEnd:
         ended = await loop.run(
             state, transcript, tools, "run-1", looks_first=self.looks_first, likely=self.likely
         )

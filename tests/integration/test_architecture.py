@@ -1,6 +1,7 @@
 """docs/architecture.md names every package, and only paths that exist."""
 
 import re
+from collections import Counter, defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -52,3 +53,16 @@ def test_every_package_states_its_purpose_in_one_line():
         first = init.read_text(encoding="utf-8").partition("\n")[0]
         assert first.startswith('"""'), init
         assert len(first) > 30, init
+
+
+def test_no_class_name_stands_for_two_classes():
+    found = defaultdict(set)
+    for path in PACKAGE.rglob("*.py"):
+        for name in re.findall(r"^class (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            found[name].add(path.relative_to(PACKAGE).as_posix())
+    assert {name: sorted(paths) for name, paths in found.items() if len(paths) > 1} == {}
+
+
+def test_no_file_name_stands_for_two_modules():
+    found = Counter(p.name for p in PACKAGE.rglob("*.py") if p.name != "__init__.py")
+    assert [name for name, times in found.items() if times > 1] == []

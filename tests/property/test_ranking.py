@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.compose.selection.choose_policy import Decision
+from pulsus.core.compose.selection.choose_policy import PolicyChoice
 from pulsus.core.compose.selection.request_split import split_request
 from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.core.rankers.tie_breaks import RankedCandidate, tie_key
@@ -82,7 +82,7 @@ def test_parsing_never_fails_and_names_only_what_exists(text):
 def test_any_answer_gives_an_intent_of_the_catalogue(request_text, answer):
     reading = PARSER.read(request_text)
     before = SearchResult(
-        INDEX.rank(request_text), (), Decision("generate", (), "nothing fits"), widened=False
+        INDEX.rank(request_text), (), PolicyChoice("generate", (), "nothing fits"), widened=False
     )
     asked = clarifying_question(reading, before, max_options=4)
     if asked is None:

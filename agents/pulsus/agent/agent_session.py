@@ -19,10 +19,10 @@ from pulsus.agent.answers.repeated_calls import RepeatedCalls
 from pulsus.agent.cluster_context import ClusterContext, join_contexts
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
 from pulsus.agent.knowledge.knowledge_gate import asks_to_look_again
-from pulsus.agent.loop.agent_loop import AgentLoop, LoopPorts, RunEnd
+from pulsus.agent.loop.agent_loop import AgentLoop, AgentRunEnd, LoopPorts
 from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.run_calls import CallRunner
-from pulsus.agent.loop.run_ports import ApprovalAsker, RunRecord
+from pulsus.agent.loop.run_ports import ApprovalAsker, RunRecorder
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.loop.transcript import Transcript
 from pulsus.agent.loop.turn_budget import TurnBudget
@@ -81,7 +81,7 @@ class SessionParts:
     make_model: MakeModel
     rank: Callable[[str], Sequence[str]]
     verifying: Mapping[str, str]
-    open_record: Callable[[str], RunRecord]
+    open_record: Callable[[str], RunRecorder]
     new_run_id: Callable[[], str]
     metrics: AgentMetrics
     redactor: Redactor
@@ -108,7 +108,7 @@ class AskEnd:
     """The end of one request."""
 
     run_id: str
-    end: RunEnd
+    end: AgentRunEnd
     prefetched: Prefetched
 
 

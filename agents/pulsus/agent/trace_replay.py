@@ -20,7 +20,7 @@ from typing import Any, Final, Literal
 
 from pulsus.agent.loop.call_draft import CallDraft, RunCall
 from pulsus.agent.loop.check_calls import CallRules
-from pulsus.agent.loop.run_ports import RunRecord
+from pulsus.agent.loop.run_ports import RunRecorder
 from pulsus.agent.loop.verdict_inputs import derive_verdict, session_verdict
 from pulsus.agent.tool_protocol import CallOutcome, ProposedCall
 from pulsus.core.types import JsonValue
@@ -56,7 +56,7 @@ class ReplayedVerdict:
 class KeyedRecord:
     """A RunRecord whose verdicts carry the keyed digest of their inputs."""
 
-    def __init__(self, record: RunRecord, key: bytes) -> None:
+    def __init__(self, record: RunRecorder, key: bytes) -> None:
         self._record, self._key = record, key
 
     def event(self, phase: str, **fields: object) -> None:

@@ -23,7 +23,7 @@ from pulsus.agent.control.person_asker import CallApprover, PersonAsker
 from pulsus.agent.control.session_grants import GrantChange, SessionGrant, SessionGrants
 from pulsus.agent.control.session_words import SessionWords
 from pulsus.agent.first_call import likely_call, names_host, path_call
-from pulsus.agent.loop.run_ports import RunRecord
+from pulsus.agent.loop.run_ports import RunRecorder
 from pulsus.agent.mentions.prefetcher import Prefetcher
 from pulsus.agent.tool_protocol import CallContext, ProposedCall
 from pulsus.agent.tool_selection import asks_change
@@ -140,9 +140,9 @@ class _CurrentRecord:
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self._trace: RunRecord | None = None
+        self._trace: RunRecorder | None = None
 
-    def open(self, run_id: str) -> RunRecord:
+    def open(self, run_id: str) -> RunRecorder:
         """Begin the trace of a run. Raises StorageUnwritable, DiskFull."""
         trace = open_trace(
             self._app.log_dir, run_id, clock=ids.utc_now, redactor=self._app.redactor

@@ -53,7 +53,7 @@ class ExplainedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class VerdictExplanation:
     """A verdict with what it was made of.
 
     `allowed` are commands that would be allowed: first the `variants` of the refused command, then
@@ -68,7 +68,7 @@ class Explanation:
     variants: tuple[str, ...]
 
 
-def explain(command: str, context: JudgeContext | None = None) -> Explanation:
+def explain(command: str, context: JudgeContext | None = None) -> VerdictExplanation:
     """Return the verdict of `classify` on `command`, and why. Never raises for a text."""
     context = JudgeContext() if context is None else context
     verdict = classify(command, context)
@@ -77,7 +77,7 @@ def explain(command: str, context: JudgeContext | None = None) -> Explanation:
     parts = tuple(_explain_call(stage, context) for stage in stages if stage.words)
     variants = () if verdict.allow else tuple(_allowed_variants(verdict, parts, context))
     shown = () if verdict.allow else tuple(_allowed_examples(verdict, parts, context))
-    return Explanation(
+    return VerdictExplanation(
         verdict=verdict,
         examined=examined,
         phases=tuple(_phase_results(examined)),

@@ -39,7 +39,7 @@ _PROCESS_OPTIONS: Final = frozenset({"-p", "-q", "--pid", "--ppid"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Rules:
+class _SubjectRules:
     """The tables of command_subjects.yaml. `listed` is the kind of thing of each program."""
 
     listed: Mapping[str, str]
@@ -237,8 +237,8 @@ def _listing_of(folder: str) -> str:
 
 
 @cache
-def _rules() -> _Rules:
+def _rules() -> _SubjectRules:
     found: Mapping[str, Any] = rules_of(Path(__file__).with_suffix(".yaml"))
     listed = {p: kind for kind, programs in found["listings"].items() for p in programs.split()}
     sets = {name: frozenset(words.split()) for name, words in found.items() if name != "listings"}
-    return _Rules(listed, **sets)
+    return _SubjectRules(listed, **sets)

@@ -44,7 +44,7 @@ def check_plan(
 
     Without it only the steps are checked, because the plan may cover a part of the cluster.
     """
-    walk = _Walk(cluster)
+    walk = _PlanWalk(cluster)
     found: list[PlanViolation] = []
     for number, action in enumerate(actions, start=1):
         found += [PlanViolation(number, reason) for reason in walk.step(action)]
@@ -53,7 +53,7 @@ def check_plan(
     return Certificate(len(actions), tuple(found), cluster.digest)
 
 
-class _Walk:
+class _PlanWalk:
     """The state of a cluster while a plan runs: which host each virtual machine is on."""
 
     def __init__(self, cluster: Cluster) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pulsus.core.compose.selection.choose_policy import CLEAR_MARGIN, Decision, by_p
+from pulsus.core.compose.selection.choose_policy import CLEAR_MARGIN, PolicyChoice, by_p
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.text.tokens import clean
 from pulsus.core.types import Clarification, ParsedIntent, Ranked, ToolSpec
@@ -226,7 +226,7 @@ def _select_tool(found: SearchResult, meant: Ranked) -> SearchResult:
         if r.tool.id != best.tool.id
     )
     ordered = tuple(replace(r, rank=n) for n, r in enumerate((best, *others), start=1))
-    choice = Decision("select", (ordered[0],), f"{best.tool.id}: the answer to the question")
+    choice = PolicyChoice("select", (ordered[0],), f"{best.tool.id}: the answer to the question")
     return replace(found, candidates=ordered, choice=choice)
 
 
@@ -237,4 +237,4 @@ def _select_none(found: SearchResult, asked: Clarification) -> SearchResult:
         for r in found.candidates
     )
     reason = "the answer to the question was: none of these tools"
-    return replace(found, candidates=candidates, choice=Decision("generate", (), reason))
+    return replace(found, candidates=candidates, choice=PolicyChoice("generate", (), reason))

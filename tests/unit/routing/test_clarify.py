@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.core.compose.selection.choose_policy import Decision
+from pulsus.core.compose.selection.choose_policy import PolicyChoice
 from pulsus.core.types import ParsedIntent
 from pulsus.routing.clarify import (
     WHICH_AREA,
@@ -40,11 +40,11 @@ UNSURE = reading((0, 0.4), (2, 0.3))
 
 def search(*candidates, policy="generate", steps=1):
     chosen = candidates[:steps] if policy != "generate" else ()
-    return SearchResult(tuple(candidates), (), Decision(policy, chosen, "why"), widened=False)
+    return SearchResult(tuple(candidates), (), PolicyChoice(policy, chosen, "why"), widened=False)
 
 
 NEAR = search(ranked("a/b/left", 0.4), ranked("a/b/right", 0.3), ranked("ingest/load/third", 0.1))
-FOUND = replace(NEAR, choice=Decision("select", NEAR.candidates[:1], "why"))
+FOUND = replace(NEAR, choice=PolicyChoice("select", NEAR.candidates[:1], "why"))
 PLAN = search(
     ranked("ingest/load/rows", 0.9), ranked("shared/sort/top_rows", 0.99), policy="compose", steps=2
 )

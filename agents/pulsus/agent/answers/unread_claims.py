@@ -137,7 +137,7 @@ def _nouns_in(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rules:
+class _StateRules:
     """The tables of unread_claims.yaml."""
 
     evidence: Mapping[str, tuple[str, ...]]
@@ -146,10 +146,10 @@ class _Rules:
 
 
 @cache
-def _rules() -> _Rules:
+def _rules() -> _StateRules:
     data: Any = rules_of(Path(__file__).with_suffix(".yaml"))
     groups = [frozenset(words.split()) for words in data["same"]]
-    return _Rules(
+    return _StateRules(
         {
             noun: tuple(words.split())
             for nouns, words in data["evidence"].items()

@@ -23,7 +23,7 @@ from pulsus.agent.loop.call_draft import CallDraft
 from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.model_asker import ModelAsker
 from pulsus.agent.loop.run_calls import CallRunner
-from pulsus.agent.loop.run_ports import AgentCounters, ApprovalAsker, RunRecord, WriteVerifier
+from pulsus.agent.loop.run_ports import AgentCounters, ApprovalAsker, RunRecorder, WriteVerifier
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.loop.transcript import Transcript, message_size
 from pulsus.agent.loop.turn.turn_calls import TurnCalls
@@ -71,14 +71,14 @@ class LoopPorts:
     emit: EmitEvent
     asker: ApprovalAsker
     verifier: WriteVerifier
-    record: RunRecord
+    record: RunRecorder
     counters: AgentCounters
     steer: Callable[[], Sequence[str]] = field(default=tuple)
     clock: Callable[[], float] = field(default=time.monotonic)
 
 
 @dataclass(frozen=True, slots=True)
-class RunEnd:
+class AgentRunEnd:
     """The end of a run: its state, the answer or error, and the exit status.
 
     `facts` are the deeds of the run. `note` is the sentence about them beside the answer.
@@ -123,7 +123,7 @@ class AgentLoop:
         likely: ProposedCall | None = None,
         question: str = "",
         known: str = "",
-    ) -> RunEnd:
+    ) -> AgentRunEnd:
         """Return the end of the run. `tools` are those offered to the model in a state.
 
         With `looks_first` the first turn has to call a tool: the request is about a machine.
@@ -155,7 +155,7 @@ class AgentLoop:
 
     async def _run_turn(
         self, run: _Run, tools: Callable[[SessionState], Sequence[ToolDescriptor]]
-    ) -> RunEnd | None:
+    ) -> AgentRunEnd | None:
         if run.turn == self._budget.max_turns:
             await self._verify_open_writes(run)
         over = self._reason_to_end(run)
@@ -203,7 +203,7 @@ class AgentLoop:
         ask = TurnRequest(messages, tools, text_only, run.state.turn, run.must_call, likely)
         return await self._asker.ask(ask, run.deadline)
 
-    async def _run_calls(self, run: _Run, proposal: TurnProposal) -> RunEnd | None:
+    async def _run_calls(self, run: _Run, proposal: TurnProposal) -> AgentRunEnd | None:
         before, worked = run.state.calls_made, run.state.succeeded
         left = run.deadline - self._ports.clock()
         writes = self._budget.accepts_writes(run.turn)
@@ -230,7 +230,7 @@ class AgentLoop:
         run.transcript.add_user(notes, run.state.turn)
         return None
 
-    def _suspend(self, run: _Run, suspended: Suspension) -> RunEnd:
+    def _suspend(self, run: _Run, suspended: Suspension) -> AgentRunEnd:
         """Return the end of a run whose request a person decides. The model is not asked again."""
         self._ports.emit(
             agent_event(
@@ -242,7 +242,7 @@ class AgentLoop:
         )
         return self._end(run, suspended.message, "low", WAITING, answer=False)
 
-    async def _finish(self, run: _Run, proposal: TurnProposal) -> RunEnd | None:
+    async def _finish(self, run: _Run, proposal: TurnProposal) -> AgentRunEnd | None:
         """Return the final answer, or None if gate 2 sends the model back to verify."""
         blocked = refuse_answer(run.state.gates.workflow)
         if blocked is not None and run.turn < self._budget.max_turns:
@@ -333,7 +333,7 @@ class AgentLoop:
                 run.state, note = await self._calls.verify(run.state, draft, self._ports.verifier)
                 run.transcript.add_user([note], run.state.turn)
 
-    async def _end_without_answer(self, run: _Run) -> RunEnd:
+    async def _end_without_answer(self, run: _Run) -> AgentRunEnd:
         """Return the end of a run whose turns are used up."""
         await self._verify_open_writes(run)
         turns = self._budget.max_turns
@@ -346,7 +346,7 @@ class AgentLoop:
 
     async def _end_early(
         self, run: _Run, why: str, status: int, error: PulsusError | None = None
-    ) -> RunEnd:
+    ) -> AgentRunEnd:
         """Return the end of a run that cannot go on. An unverified write is verified first."""
         await self._verify_open_writes(run)
         self._ports.emit(agent_event("agent_error", error=why))
@@ -365,7 +365,7 @@ class AgentLoop:
         error: PulsusError | None = None,
         *,
         answer: bool = True,
-    ) -> RunEnd:
+    ) -> AgentRunEnd:
         """Return the end, and emit the answer. It says so if a write is not verified."""
         facts = run.facts()
         if self._is_open(run):
@@ -384,7 +384,7 @@ class AgentLoop:
         self._ports.record.event(
             "end", decision=str(status), summary=text, confidence=confidence, artifacts=[]
         )
-        return RunEnd(run.state, text, confidence, status, suggested, error, facts, run.note)
+        return AgentRunEnd(run.state, text, confidence, status, suggested, error, facts, run.note)
 
 
 class _Run:

@@ -9,7 +9,7 @@ import anyio
 
 from pulsus.agent.agent_events import EmitEvent, agent_event
 from pulsus.agent.loop.model_thread import run_abandonable
-from pulsus.agent.loop.run_ports import RunRecord
+from pulsus.agent.loop.run_ports import RunRecorder
 from pulsus.agent.model.proposal import TurnModel, TurnProposal, TurnRequest
 from pulsus.core.compose.model_protocol import OnText
 from pulsus.errors import ModelBudget, ModelError
@@ -25,7 +25,7 @@ class AskerPorts(Protocol):
     @property
     def emit(self) -> EmitEvent: ...
     @property
-    def record(self) -> RunRecord: ...
+    def record(self) -> RunRecorder: ...
     @property
     def clock(self) -> Callable[[], float]: ...
 

@@ -42,7 +42,7 @@ class WriteVerifier(Protocol):
         ...
 
 
-class RunRecord(Protocol):
+class RunRecorder(Protocol):
     """The trace of a run. It redacts what it writes, and raises if it cannot be written."""
 
     def event(self, phase: str, **fields: object) -> None:

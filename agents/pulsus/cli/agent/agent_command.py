@@ -18,7 +18,7 @@ from pulsus.errors import LlmNotConfigured, NothingFits, PulsusError, UsageError
 if TYPE_CHECKING:
     from pulsus.agent.agent_session import AgentSession, AskEnd
     from pulsus.agent.control.call_verdict import ControlLevel
-    from pulsus.cli.agent.event_view import RunSummary
+    from pulsus.cli.agent.event_view import AgentRunSummary
     from pulsus.core.types import RouteOutcome
 
 LEVELS = ("read_only", "controlled", "autonomous")
@@ -100,7 +100,7 @@ def command(
     event as it happens. Each run has a trace, logs/runs/RUN/steps.log.
     """
     from pulsus.bootstrap.build_agent_session import make_agent_session
-    from pulsus.cli.agent.event_view import LiveView, RunSummary, print_event
+    from pulsus.cli.agent.event_view import AgentRunSummary, LiveView, print_event
     from pulsus.cli.agent.run_request import fan_out, leave_now, run_request
     from pulsus.cli.agent.terminal_approver import TerminalApprover
 
@@ -116,7 +116,7 @@ def command(
         _run_on_server(session, server, text)
     approver = TerminalApprover() if session.interactive else None
     rows = 8 if session.verbosity > 0 or console.is_terminal(sys.stderr) else 0
-    summary, live = RunSummary(), LiveView(quiet=session.verbosity < 0, rows=rows)
+    summary, live = AgentRunSummary(), LiveView(quiet=session.verbosity < 0, rows=rows)
     show = print_event if session.output == "ndjson" else live
     try:
         # First, because without a model the extra `agent` would be installed for nothing.
@@ -139,12 +139,12 @@ def command(
 
 def _run_on_server(session: CommandSession, address: str, text: str) -> NoReturn:
     """Show the run of a server, and end with its status."""
-    from pulsus.cli.agent.event_view import LiveView, RunSummary, print_event
+    from pulsus.cli.agent.event_view import AgentRunSummary, LiveView, print_event
     from pulsus.cli.agent.run_request import fan_out
     from pulsus.cli.agent.server_run import run_on_server
     from pulsus.cli.server_client import connect_server
 
-    summary, live = RunSummary(), LiveView(quiet=session.verbosity < 0, rows=0)
+    summary, live = AgentRunSummary(), LiveView(quiet=session.verbosity < 0, rows=0)
     show = print_event if session.output == "ndjson" else live
     status = run_on_server(connect_server(address), text, fan_out(summary, show))
     if session.json:
@@ -160,7 +160,7 @@ def _run_on_server(session: CommandSession, address: str, text: str) -> NoReturn
     raise SystemExit(status)
 
 
-def _summary_fields(summary: RunSummary) -> dict[str, Any]:
+def _summary_fields(summary: AgentRunSummary) -> dict[str, Any]:
     return {
         "run_id": summary.run_id,
         "summary": summary.summary,
@@ -176,7 +176,7 @@ def _summary_fields(summary: RunSummary) -> dict[str, Any]:
 
 
 def _print_end(
-    session: CommandSession, done: AskEnd, summary: RunSummary, saved: str | None
+    session: CommandSession, done: AskEnd, summary: AgentRunSummary, saved: str | None
 ) -> None:
     """Print the answer, and on stderr how the run went."""
     end = done.end
@@ -205,7 +205,7 @@ def _print_end(
         console.note(f"{', '.join(parts)}, {done.run_id}")
 
 
-def _end_document(done: AskEnd, summary: RunSummary, saved: str | None) -> dict[str, Any]:
+def _end_document(done: AskEnd, summary: AgentRunSummary, saved: str | None) -> dict[str, Any]:
     end = done.end
     body: dict[str, Any] = {
         "ok": end.exit_status == 0,
@@ -243,7 +243,7 @@ def _save_plan(
     session: CommandSession,
     agent: AgentSession,
     request: str,
-    summary: RunSummary,
+    summary: AgentRunSummary,
     target: Path | None,
 ) -> str | None:
     """Write the suggestions to the file that --save-plan names. Returns its name, or None."""

@@ -38,7 +38,7 @@ _WORKING = "… "
 
 
 @dataclass(frozen=True)
-class _Question:
+class _ChatQuestion:
     """An approval that the agent waits for."""
 
     request: CallQuestion
@@ -49,12 +49,12 @@ class ChatApprover:
     """Passes approvals from the agent's thread to the input line."""
 
     def __init__(self) -> None:
-        self.questions: queue.SimpleQueue[_Question] = queue.SimpleQueue()
+        self.questions: queue.SimpleQueue[_ChatQuestion] = queue.SimpleQueue()
         self.wake: Callable[[], None] = lambda: None
 
     def decide_call(self, request: CallQuestion) -> CallDecision:
         """Return the person's choice. Blocks until there is one."""
-        question = _Question(request, queue.SimpleQueue())
+        question = _ChatQuestion(request, queue.SimpleQueue())
         self.questions.put(question)
         self.wake()
         return question.answer.get()

@@ -45,7 +45,7 @@ def print_event(event: AgentEvent) -> None:
 
 
 @dataclass
-class RunSummary:
+class AgentRunSummary:
     """Collects what `--output json` and the last line of a text run say."""
 
     run_id: str = ""

@@ -16,13 +16,13 @@ from pulsus.errors import ConfigError, UsageError
 if TYPE_CHECKING:
     from pulsus.cli.command_session import CommandSession
     from pulsus.commands.command_verdict import CallFinding, CommandVerdict, Destination
-    from pulsus.commands.explain_verdict import ExplainedCall, Explanation
+    from pulsus.commands.explain_verdict import ExplainedCall, VerdictExplanation
     from pulsus.gates.gate_answer import GateAnswer
 
 
 def explained(
     session: CommandSession, command: str, target: str | None, known: Sequence[str] = ()
-) -> Explanation:
+) -> VerdictExplanation:
     """Return the verdict on `command` by this project's tables, and why. What is offered in its
     place may run on `target`. `known` are hosts that the request named."""
     from pulsus.commands.explain_verdict import explain
@@ -98,7 +98,9 @@ def format_line(body: Mapping[str, Any]) -> str:
     return f"{escape_controls(text)}\n"
 
 
-def explanation(session: CommandSession, found: Explanation, said: GateAnswer) -> dict[str, Any]:
+def explanation(
+    session: CommandSession, found: VerdictExplanation, said: GateAnswer
+) -> dict[str, Any]:
     """Return the JSON value of the explanation."""
     from pulsus.gates.gate_answer import describe_ruling
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from pulsus.cli.render.validation_text import relative
 from pulsus.commands.command_verdict import CallFinding, Phase
-from pulsus.commands.explain_verdict import ExplainedCall, Explanation
+from pulsus.commands.explain_verdict import ExplainedCall, VerdictExplanation
 from pulsus.commands.program_tables.loader import SHIPPED
 from pulsus.commands.risk.risk_level import always_changes
 from pulsus.gates.command_policy import COMPOUND, EGRESS, UNKNOWN, Ruling
@@ -96,7 +96,7 @@ def _set(ruling: Ruling, origin: str) -> str:
     return f"{_one(ruling.setting or 'policy.allow')} ({where})"
 
 
-def explanation(found: Explanation, said: GateAnswer, project: Path) -> Iterator[str]:
+def explanation(found: VerdictExplanation, said: GateAnswer, project: Path) -> Iterator[str]:
     """Yield phases and policy, then every program call with its words and table, then what would be
     allowed."""
     yield ""

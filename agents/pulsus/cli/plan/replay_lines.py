@@ -9,13 +9,13 @@ from pulsus.cli.plan.run_lines import run_to_dict, state_words
 from pulsus.cli.render.inputs_text import shown
 from pulsus.cli.render.validation_text import printable
 from pulsus.cli.results.result_lines import ResultView, result_lines
-from pulsus.routing.plans.replay_run import Replay
+from pulsus.routing.plans.replay_run import RunReplay
 
 _MOST_ROWS = 10
 
 
 @printable
-def replay_lines(found: Replay, *, full: bool) -> Iterator[str]:
+def replay_lines(found: RunReplay, *, full: bool) -> Iterator[str]:
     """Yield each call in the order in which it ended, then what moved since."""
     yield f"replay of {found.record.run_id}, nothing runs: {found.record.request}"
     for call in found.calls:
@@ -37,7 +37,7 @@ def replay_lines(found: Replay, *, full: bool) -> Iterator[str]:
         yield "its tools, settings and inputs are as they were"
 
 
-def replay_to_dict(found: Replay) -> dict[str, Any]:
+def replay_to_dict(found: RunReplay) -> dict[str, Any]:
     """Return the replay as JSON values."""
     calls = [
         {

@@ -53,14 +53,14 @@ _COMMAND = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class SchedulePhrase:
     """The words of a request, and the value that they say."""
 
     text: str
     value: str
 
 
-def find_schedule(text: str) -> Phrase | None:
+def find_schedule(text: str) -> SchedulePhrase | None:
     """Return the five fields of cron that "every day at 6:15" says; None without such words."""
     found = list(_EVERY.finditer(text))
     if len(found) != 1:
@@ -72,27 +72,27 @@ def find_schedule(text: str) -> Phrase | None:
         return None
     if match["number"]:
         fields = _repeat(int(match["number"]), match["unit"].lower())
-        return Phrase(words, fields) if fields and not clock else None
+        return SchedulePhrase(words, fields) if fields and not clock else None
     if match["weekday"]:
         fields = f"0 0 * * {_DAYS.index(match['weekday'][:3].lower())}"
     else:
         fields = _PERIODS[period or _ADVERBS[match["adverb"].lower()]]
     if not clock:
-        return Phrase(words, fields) if period != "morning" else None
+        return SchedulePhrase(words, fields) if period != "morning" else None
     at = _read_clock(clock.strip().lower())
     minute, hour, *others = fields.split()
     if at is None or hour == "*" or minute == "*" or (period == "morning" and at[0] >= 12):
         return None
-    return Phrase(words, " ".join((str(at[1]), str(at[0]), *others)))
+    return SchedulePhrase(words, " ".join((str(at[1]), str(at[0]), *others)))
 
 
-def find_command(text: str) -> Phrase | None:
+def find_command(text: str) -> SchedulePhrase | None:
     """Return the one command that "runs COMMAND" names; a bare one needs a path or a dot."""
     found = list(_COMMAND.finditer(text))
     if len(found) != 1:
         return None
     command = (found[0]["double"] or found[0]["single"] or found[0]["bare"]).strip()
-    return Phrase(command, command) if command else None
+    return SchedulePhrase(command, command) if command else None
 
 
 def _repeat(number: int, unit: str) -> str | None:

@@ -83,7 +83,7 @@ class Generator:
     def generate(self, brief: PromptContext) -> GenerationResult:
         """Return the accepted module, or the best one, with the reasons against each answer."""
         messages = prompt_messages.build_prompt(brief)
-        question = _Question(messages, self.model.temperature, self.seed)
+        question = _ModelQuestion(messages, self.model.temperature, self.seed)
         repairs, stopped, failure = 0, "", None
         while not stopped:
             try:
@@ -104,7 +104,7 @@ class Generator:
                 )
         return GenerationResult(self._build_report(repairs, stopped), self._best, failure)
 
-    def _request_answer(self, question: _Question) -> tuple[Completion, str]:
+    def _request_answer(self, question: _ModelQuestion) -> tuple[Completion, str]:
         """Return the model's answer, and "" or the reason why it is invalid.
 
         An invalid answer is a refused round, not a failure of the model: the next one may be good.
@@ -121,7 +121,7 @@ class Generator:
         return answer, "the answer holds no Python module" if answer.text else "the answer is empty"
 
     def _judge_answer(
-        self, answer: Completion, problem: str, question: _Question
+        self, answer: Completion, problem: str, question: _ModelQuestion
     ) -> tuple[JudgedAnswer, bool]:
         """Return the verdict on the answer, and True if the same answer was given before.
 
@@ -142,7 +142,7 @@ class Generator:
         return judged, repeated
 
     def _record_round(
-        self, judged: JudgedAnswer, question: _Question, answer: Completion, *, repeated: bool
+        self, judged: JudgedAnswer, question: _ModelQuestion, answer: Completion, *, repeated: bool
     ) -> None:
         refusal = judged.refusal
         texts = refusal.reasons if refusal else ()
@@ -166,7 +166,7 @@ class Generator:
         self.on_round(last)
 
     def _find_stop_reason(
-        self, judged: JudgedAnswer, question: _Question, repeated: bool, repairs: int
+        self, judged: JudgedAnswer, question: _ModelQuestion, repeated: bool, repairs: int
     ) -> str:
         """Return why the rounds end here, or "" if another answer is requested."""
         if judged.final:
@@ -196,7 +196,7 @@ class Generator:
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
+class _ModelQuestion:
     messages: Sequence[Message]
     temperature: float
     seed: int
@@ -211,15 +211,20 @@ def hash_prompt(messages: Sequence[Message], redact: Callable[[str], str]) -> st
 
 
 def _build_next_question(
-    brief: PromptContext, last: _Question, answer: str, refusal: AnswerRefusal, *, repeated: bool
-) -> _Question:
+    brief: PromptContext,
+    last: _ModelQuestion,
+    answer: str,
+    refusal: AnswerRefusal,
+    *,
+    repeated: bool,
+) -> _ModelQuestion:
     """Return the next question; after a repetition it is hotter and has a shorter context."""
     messages = prompt_messages.build_repair_prompt(brief, answer, refusal, short=repeated)
     if not repeated:
         return replace(last, messages=messages, seed=last.seed + 1, changed=None)
     hotter = max(last.temperature, min(MAX_TEMPERATURE, last.temperature + TEMPERATURE_STEP))
     changed = f"temperature {hotter:.2g}, without the refused answer and other tools"
-    return _Question(messages, hotter, last.seed + 1, changed)
+    return _ModelQuestion(messages, hotter, last.seed + 1, changed)
 
 
 def _quote_module(judged: JudgedAnswer, answer: Completion) -> str:

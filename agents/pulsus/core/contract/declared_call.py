@@ -22,7 +22,7 @@ _BARE = re.compile(r"(?<![\"'\w}])\{\{")
 _SHOWN = 80
 
 
-class _Unusable(ValueError):
+class _UnusableCall(ValueError):
     """The section is no call."""
 
 
@@ -46,8 +46,8 @@ def parse_call(
         for kind, name in list_references(call):
             known = inputs if kind == "input" else outputs
             if known is not None and name not in known:
-                raise _Unusable(_describe_unknown(kind, name, known))
-    except _Unusable as error:
+                raise _UnusableCall(_describe_unknown(kind, name, known))
+    except _UnusableCall as error:
         return None, (f"{section}: {error}",)
     return call, ()
 
@@ -102,19 +102,19 @@ def _write_out(value: JsonValue) -> str:
 def _read_call(line: str, *, may_expect: bool) -> DeclaredCall:
     found = _CALL.fullmatch(line)
     if not found:
-        raise _Unusable(
+        raise _UnusableCall(
             f"{line[:_SHOWN]!r} is not `tool-id {{inputs}}`, "
             'such as `storage/files/file_facts {path: "{{input.path}}"}`'
         )
     given, pattern, has_pattern = _split_expected(found[2])
     if has_pattern and not may_expect:
-        raise _Unusable("`expect` belongs to Verify; Undo has only a tool and its inputs")
+        raise _UnusableCall("`expect` belongs to Verify; Undo has only a tool and its inputs")
     call = DeclaredCall(found[1], given, pattern, has_pattern)
     for value in (given, pattern):
         for text in _list_texts(value):
             for braces in _BRACES.findall(text):
                 if not _REFERENCE.fullmatch(braces):
-                    raise _Unusable(
+                    raise _UnusableCall(
                         f"{braces[:_SHOWN]!r} is no reference: "
                         "write {{input.NAME}} or {{output.NAME}}"
                     )
@@ -130,7 +130,7 @@ def _split_expected(text: str) -> tuple[dict[str, JsonValue], JsonValue, bool]:
     for at in _EXPECT.finditer(text):
         try:
             given = _load_mapping(text[: at.start()])
-        except _Unusable:
+        except _UnusableCall:
             continue
         return given, _load(text[at.end() :], "the pattern behind `expect`"), True
     return _load_mapping(text), None, False
@@ -139,7 +139,7 @@ def _split_expected(text: str) -> tuple[dict[str, JsonValue], JsonValue, bool]:
 def _load_mapping(text: str) -> dict[str, JsonValue]:
     value = _load(text, "the inputs")
     if not isinstance(value, dict):
-        raise _Unusable(f"the inputs {text[:_SHOWN]!r} are not a mapping `{{name: value}}`")
+        raise _UnusableCall(f"the inputs {text[:_SHOWN]!r} are not a mapping `{{name: value}}`")
     return value
 
 
@@ -151,7 +151,7 @@ def _load(text: str, what: str) -> JsonValue:
     except strict_yaml.YamlError as error:
         quotes = " (put {{...}} in quotes)" if _BARE.search(text) else ""
         reason = str(error).removeprefix("line 1: ")
-        raise _Unusable(f"{what} cannot be read: {reason}{quotes}") from None
+        raise _UnusableCall(f"{what} cannot be read: {reason}{quotes}") from None
 
 
 def _list_texts(value: JsonValue) -> Iterator[str]:

@@ -17,7 +17,7 @@ _MOST_ERRORS = 20
 _LISTED_NAMES = 12
 
 
-class _Unusable(ValueError):
+class _UnusableExample(ValueError):
     """An example cannot be run as written."""
 
 
@@ -44,7 +44,7 @@ def read_examples(
     for number, item in enumerate(items, start=1):
         try:
             examples.append(_parse_example(item, known))
-        except _Unusable as error:
+        except _UnusableExample as error:
             errors.append(f"Examples, item {number}: {error}")
             if len(errors) == _MOST_ERRORS:
                 errors.append(f"Examples: the items after number {number} were not read")
@@ -77,15 +77,17 @@ def _parse_example(item: JsonValue, arguments: Collection[str] | None) -> Exampl
     fields = _require_mapping(item, "an example")
     _require_known_keys(fields, _KEYS)
     if "inputs" not in fields:
-        raise _Unusable("has no `inputs`; write `inputs: {}` for a tool without inputs")
+        raise _UnusableExample("has no `inputs`; write `inputs: {}` for a tool without inputs")
     inputs = _require_mapping(fields["inputs"], "inputs")
     if arguments is not None:
         for name in inputs:
             if name not in arguments:
-                raise _Unusable(f"input {name!r} is no argument ({_list_known_names(arguments)})")
+                raise _UnusableExample(
+                    f"input {name!r} is no argument ({_list_known_names(arguments)})"
+                )
     title = fields.get("title", "")
     if not isinstance(title, str):
-        raise _Unusable(f"title {title!r} is not text")
+        raise _UnusableExample(f"title {title!r} is not text")
     return Example(
         inputs=inputs,
         files=_parse_files(fields.get("files")),
@@ -104,7 +106,7 @@ def _parse_files(value: JsonValue) -> tuple[InlineFile, ...]:
     taken = {file.path for file in files}
     for file in files:
         if clash := _file_above(file.path, taken):
-            raise _Unusable(f"files {clash!r} and {file.path!r} are in each other's way")
+            raise _UnusableExample(f"files {clash!r} and {file.path!r} are in each other's way")
     return files
 
 
@@ -128,58 +130,60 @@ def _parse_file(path: str, spec: JsonValue) -> InlineFile:
     fields = _require_mapping(spec, f"file {path!r}")
     _require_known_keys(fields, _FILE_KEYS)
     if ("text" in fields) == ("base64" in fields):
-        raise _Unusable(f"file {path!r} needs exactly one of `text` and `base64`")
+        raise _UnusableExample(f"file {path!r} needs exactly one of `text` and `base64`")
     return InlineFile(path, _decode_content(path, fields), _parse_age(path, fields.get("mtime")))
 
 
 def _require_under_tmp(path: str) -> None:
     parts = path.split("/")
     if not path.startswith("/tmp/") or path.endswith("/") or "\0" in path:
-        raise _Unusable(f"file {path!r} does not lie under /tmp/")
+        raise _UnusableExample(f"file {path!r} does not lie under /tmp/")
     if any(part in ("", ".", "..") for part in parts[1:]):
-        raise _Unusable(f"file {path!r} has an empty, `.` or `..` part")
+        raise _UnusableExample(f"file {path!r} has an empty, `.` or `..` part")
     if len(path) > _LONGEST_PATH:
-        raise _Unusable(f"file {path[:80]!r}… has a path of more than {_LONGEST_PATH} characters")
+        raise _UnusableExample(
+            f"file {path[:80]!r}… has a path of more than {_LONGEST_PATH} characters"
+        )
 
 
 def _decode_content(path: str, fields: dict[str, JsonValue]) -> bytes:
     encoded = "base64" in fields
     value = fields["base64" if encoded else "text"]
     if not isinstance(value, str):
-        raise _Unusable(f"file {path!r}: {value!r} is not text; put it in quotes")
+        raise _UnusableExample(f"file {path!r}: {value!r} is not text; put it in quotes")
     if not encoded:
         return _encode_utf8(path, value)
     try:
         return base64.b64decode("".join(value.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise _Unusable(f"file {path!r}: not base64") from None
+        raise _UnusableExample(f"file {path!r}: not base64") from None
 
 
 def _encode_utf8(path: str, text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise _Unusable(f"file {path!r}: the text is not Unicode; use base64") from None
+        raise _UnusableExample(f"file {path!r}: the text is not Unicode; use base64") from None
 
 
 def _parse_age(path: str, mtime: JsonValue) -> float | None:
     if mtime is None:
         return None
     if isinstance(mtime, bool) or not isinstance(mtime, int | float) or abs(mtime) > 1e10:
-        raise _Unusable(f"file {path!r}: mtime {mtime!r} is not seconds relative to the run")
+        raise _UnusableExample(f"file {path!r}: mtime {mtime!r} is not seconds relative to the run")
     return -float(mtime)
 
 
 def _require_mapping(value: JsonValue, what: str) -> dict[str, JsonValue]:
     if not isinstance(value, dict):
-        raise _Unusable(f"{what} is not a mapping")
+        raise _UnusableExample(f"{what} is not a mapping")
     return value
 
 
 def _require_known_keys(fields: dict[str, JsonValue], known: tuple[str, ...]) -> None:
     for key in fields:
         if key not in known:
-            raise _Unusable(f"unknown key {key!r} ({_list_known_names(known)})")
+            raise _UnusableExample(f"unknown key {key!r} ({_list_known_names(known)})")
 
 
 def _list_known_names(names: Collection[str]) -> str:

@@ -30,7 +30,7 @@ _LISTED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
+class ExampleReplay:
     """Compares two revisions by their results.
 
     `steps` gives what a composed module calls. `redactor` hides secrets in the reasons.
@@ -132,7 +132,7 @@ class Replay:
 class _Side:
     """One of the two revisions, with the time that is left for all its calls."""
 
-    replay: Replay
+    replay: ExampleReplay
     tool: ToolSpec
     source: bytes
     pinned: Callable[[], Steps | None]

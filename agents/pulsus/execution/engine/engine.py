@@ -18,7 +18,7 @@ from pulsus.core.types import Plan, Verification
 from pulsus.errors import Aborted, ApprovalNeeded, HungUp, PulsusError, Terminated, UsageError
 from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.engine.call_pool import CallPool
-from pulsus.execution.engine.plan_run import PlanRun, RunEnd, RunPosition
+from pulsus.execution.engine.plan_run import PlanRun, PlanRunEnd, RunPosition
 from pulsus.execution.engine.progress import Progress
 from pulsus.execution.engine.resume_decision import Settlement
 from pulsus.execution.engine.resumed_run import ResumedRun
@@ -56,10 +56,11 @@ class PlanEngine:
     limits: EngineLimits = EngineLimits()
     random: RandomBytes = secrets.token_bytes
 
-    def run(self, plan: Plan, run: NewRun) -> RunEnd:
+    def run(self, plan: Plan, run: NewRun) -> PlanRunEnd:
         """Run every step of the plan. `run.steps` are taken from the plan.
 
-        Raises what the journal raises, and nothing for a failed step: `RunEnd` says how it ended.
+        Raises what the journal raises, and nothing for a failed step: `PlanRunEnd` says how it
+        ended.
         """
         schedule = Schedule(self._scheduled(plan))
         steps = tuple((step.id, self.host.is_write(step)) for step in plan.steps)
@@ -69,7 +70,7 @@ class PlanEngine:
 
     def resume(
         self, plan: Plan, run_id: str, settled: Mapping[str, Settlement] | None = None
-    ) -> RunEnd:
+    ) -> PlanRunEnd:
         """Go on with a run. `plan` is the one in its record; finished steps are not run again.
 
         `settled` says of writes in doubt, by step id, what a person found: `done` or `again`.
@@ -104,7 +105,7 @@ class PlanEngine:
         )
         return self._drive(plan, position, record.needs)
 
-    def _drive(self, plan: Plan, position: RunPosition, waited: PersonNeeded | None) -> RunEnd:
+    def _drive(self, plan: Plan, position: RunPosition, waited: PersonNeeded | None) -> PlanRunEnd:
         def ask_person(
             step: str, item: int | None, why: str, error: PulsusError | None
         ) -> PersonNeeded:
@@ -151,14 +152,14 @@ class PlanEngine:
         finally:
             cancellation.close()
 
-    def _wait(self, run_id: str, needs: PersonNeeded) -> RunEnd:
+    def _wait(self, run_id: str, needs: PersonNeeded) -> PlanRunEnd:
         self.journal.wait_for_person(needs)
         error = ApprovalNeeded(
             f"step {needs.step} is in doubt: {needs.why}",
             hint="find out whether it took effect, and say so when you resume the run",
             step=needs.step,
         )
-        return RunEnd(run_id, "waiting", error, needs)
+        return PlanRunEnd(run_id, "waiting", error, needs)
 
     def _person_needed(
         self,

@@ -47,7 +47,7 @@ _SIGNALS = {"SIGINT": Aborted, "SIGTERM": Terminated, "SIGHUP": HungUp}
 
 
 @dataclass(frozen=True, slots=True)
-class RunEnd:
+class PlanRunEnd:
     """The end of a run, or the reason why it waits. `error` is that of the first failed step."""
 
     run_id: str
@@ -94,7 +94,7 @@ class PlanRun:
         self._needs: PersonNeeded | None = None
         self._is_stopped = False
 
-    def drive(self) -> RunEnd:
+    def drive(self) -> PlanRunEnd:
         """Run until every step has ended, a failure stops it, or a person has to decide.
 
         Raises what the journal raises: the run is then `interrupted`, and can be resumed.
@@ -112,7 +112,7 @@ class PlanRun:
             self._log.flush()
             state = self._find_end()
         self._log.run_ended(state, self._error)
-        return RunEnd(self._at.run_id, state, self._error, self._needs)
+        return PlanRunEnd(self._at.run_id, state, self._error, self._needs)
 
     @property
     def _is_over(self) -> bool:

@@ -33,14 +33,14 @@ class ProjectExampleReplay:
         from pulsus.core.sandbox.sandbox_probe import (
             run_sandboxed,  # late: only a new version needs it
         )
-        from pulsus.core.validators.example_replay import Replay
+        from pulsus.core.validators.example_replay import ExampleReplay
         from pulsus.routing.delivery.candidate_module import pinned_steps
 
         def run(job: Job, limits: SandboxLimits) -> SandboxOutcome:
             return run_sandboxed(replace(job, network=network), limits, self.project.interpreter)
 
         settings = self.project.settings
-        return Replay(
+        return ExampleReplay(
             SandboxLimits.of(settings.sandbox, settings.validation.import_seconds),
             run,
             partial(pinned_steps, self.project),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pulsus.core.compose.selection.choose_policy import Decision
+from pulsus.core.compose.selection.choose_policy import PolicyChoice
 from pulsus.core.rankers import score_differences as why
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.text.tokens import stems
@@ -100,7 +100,7 @@ def _none_such(missing: Sequence[str], known: Collection[str]) -> FailureCause:
 
 
 def wrong_policy(
-    row: GoldenRow, choice: Decision, found: Sequence[Ranked], context: DiagnosisContext
+    row: GoldenRow, choice: PolicyChoice, found: Sequence[Ranked], context: DiagnosisContext
 ) -> FailureCause:
     """Return why the policy is not the one of the row."""
     first = found[0] if found else None
@@ -161,7 +161,9 @@ def twins(one: ToolSpec, other: ToolSpec) -> bool:
     return bool(first and second) and len(first & second) / len(first | second) >= _TWINS
 
 
-def _too_sure(choice: Decision, first: Ranked | None, context: DiagnosisContext) -> FailureCause:
+def _too_sure(
+    choice: PolicyChoice, first: Ranked | None, context: DiagnosisContext
+) -> FailureCause:
     """Something was chosen where nothing fits."""
     taken = choice.chosen or ((first,) if first else ())
     if not taken:

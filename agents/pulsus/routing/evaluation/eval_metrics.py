@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pulsus.core.compose.selection.choose_policy import Decision
+from pulsus.core.compose.selection.choose_policy import PolicyChoice
 from pulsus.core.types import InputValue, Ranked
 from pulsus.routing.evaluation import diagnosis, reliability
 from pulsus.routing.evaluation.dataset import GoldenRow
@@ -23,7 +23,7 @@ from pulsus.routing.evaluation.reliability import Bin, Prediction
 Rank = Callable[[str], Sequence[Ranked]]
 """At least ten candidates of a request, where there are as many, best first."""
 
-Decide = Callable[[str, Sequence[Ranked]], Decision]
+Decide = Callable[[str, Sequence[Ranked]], PolicyChoice]
 """A request and its candidates → the decision."""
 
 FillInputs = Callable[[str], Mapping[str, InputValue]]
@@ -111,7 +111,7 @@ class _RankedRow:
     p: float
     found: Sequence[Ranked]
     milliseconds: float
-    choice: Decision | None
+    choice: PolicyChoice | None
     inputs: tuple[InputDifference, ...] | None
 
     @property
@@ -221,7 +221,7 @@ def _look(
     return _RankedRow(row, ids, p, found, taken, choice if row.policy else None, differ)
 
 
-def _has_tools_of(row: GoldenRow, choice: Decision) -> bool:
+def _has_tools_of(row: GoldenRow, choice: PolicyChoice) -> bool:
     """Return True if the decision is for the tools of the row: only then are its inputs judged."""
     chosen = tuple(r.tool.id for r in choice.chosen)
     return chosen == row.tools or (row.any_of and len(chosen) == 1 and chosen[0] in row.tools)

@@ -30,7 +30,7 @@ from pulsus.core.telemetry.logging import open_trace
 from pulsus.core.types import JsonValue, Plan
 from pulsus.errors import PlanInvalid, StateCorrupt
 from pulsus.execution.engine.engine import EngineLimits, PlanEngine
-from pulsus.execution.engine.plan_run import RunEnd
+from pulsus.execution.engine.plan_run import PlanRunEnd
 from pulsus.execution.engine.progress import Progress, RunProgress, StepProgress, write_to_trace
 from pulsus.execution.engine.resume_decision import Settlement
 from pulsus.execution.journal.journal import Journal, run_not_found
@@ -50,7 +50,7 @@ from pulsus.routing.plans.save_plan import find_missing, find_tools
 class AppliedRun:
     """A run that ended, or waits: its end, its record, and the values that the plan returns."""
 
-    end: RunEnd
+    end: PlanRunEnd
     record: RunRecord
     outputs: Mapping[str, JsonValue]
 
@@ -251,7 +251,9 @@ def _new_run(saved: SavedPlan, run_id: str, inputs: Mapping[str, JsonValue]) -> 
     )
 
 
-def _read_applied(state_dir: Path, journal: Journal, saved: SavedPlan, end: RunEnd) -> AppliedRun:
+def _read_applied(
+    state_dir: Path, journal: Journal, saved: SavedPlan, end: PlanRunEnd
+) -> AppliedRun:
     record = journal.read_run(end.run_id, owned=True)
     return AppliedRun(end, record, read_outputs(state_dir, saved, record))
 

@@ -34,7 +34,7 @@ class ReplayedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
+class RunReplay:
     """A run in the order in which its calls ended. `moved` says what is no longer as it was."""
 
     record: RunRecord
@@ -43,7 +43,7 @@ class Replay:
     moved: tuple[str, ...]
 
 
-def replay_run(project: Project, run_id: str) -> Replay:
+def replay_run(project: Project, run_id: str) -> RunReplay:
     """Return the recorded run. Raises RunNotFound, StateCorrupt."""
     with closing(open_journal_of(project, run_id)) as journal:
         record = journal.read_run(run_id)
@@ -60,7 +60,7 @@ def replay_run(project: Project, run_id: str) -> Replay:
         )
         for each in sorted(ended, key=lambda each: each.seq)
     )
-    return Replay(record, saved, calls, find_moved_parts(project, saved))
+    return RunReplay(record, saved, calls, find_moved_parts(project, saved))
 
 
 class _RecordedInputs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pulsus.core.compose.selection.choose_policy import Decision
+from pulsus.core.compose.selection.choose_policy import PolicyChoice
 from pulsus.core.types import Ranked, SubIntent
 from pulsus.fast_dataclass import dataclass
 
@@ -18,7 +18,7 @@ class SearchResult:
 
     candidates: tuple[Ranked, ...]
     subintents: tuple[SubIntent, ...]
-    choice: Decision
+    choice: PolicyChoice
     widened: bool
     unplaced: tuple[str, ...] = ()
     repeated: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from pulsus.core.compose.selection import (
     request_split,
     row_operations,
 )
-from pulsus.core.compose.selection.choose_policy import Decision
+from pulsus.core.compose.selection.choose_policy import PolicyChoice
 from pulsus.core.compose.selection.producer_closure import (
     ClosedDecision,
     add_producers,
@@ -86,10 +86,10 @@ class Searcher:
         candidates = tuple(replace(r, p=r.p / total, p_before_answer=r.p) for r in ranked)
         if not candidates:
             reason = f"no tool of {where} shares a word with the request"
-            return SearchResult((), (), Decision("generate", (), reason), widened=False)
+            return SearchResult((), (), PolicyChoice("generate", (), reason), widened=False)
         best = candidates[0]
         reason = f"{best.tool.id}: the best tool of {where}, the answer to the question"
-        choice = Decision("select", (best,), f"{reason} (p {best.p:.2f} among its tools)")
+        choice = PolicyChoice("select", (best,), f"{reason} (p {best.p:.2f} among its tools)")
         return SearchResult(candidates, (), choice, widened=False)
 
     def _search(
@@ -157,7 +157,7 @@ class Searcher:
         return report_uncovered_parts(found, request, self.ranking)
 
     def _add_producers(
-        self, request: str, choice: Decision, subintents: Sequence[SubIntent]
+        self, request: str, choice: PolicyChoice, subintents: Sequence[SubIntent]
     ) -> ClosedDecision:
         """Return the decision with tools that give the keys which the request lacks."""
 
@@ -168,8 +168,8 @@ class Searcher:
         return add_producers(request, choice, subintents, search, taken, max_steps=self.max_steps)
 
     def _repeat_accepted(
-        self, request: str, choice: Decision, clauses: Sequence[SubIntent]
-    ) -> tuple[Decision, tuple[SubIntent, ...]] | None:
+        self, request: str, choice: PolicyChoice, clauses: Sequence[SubIntent]
+    ) -> tuple[PolicyChoice, tuple[SubIntent, ...]] | None:
         """Return the decision of the plan that was accepted for this request, if there is one."""
         ids = accepted_plan.find_accepted_steps(request, self.accepted)
         if not ids or len(ids) > self.max_steps:

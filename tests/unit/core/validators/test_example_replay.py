@@ -13,7 +13,7 @@ from pulsus.core.storage.promotion import choose_version
 from pulsus.core.storage.promotion.version_rules import ApiChange
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.redaction import Redactor
-from pulsus.core.validators.example_replay import Replay
+from pulsus.core.validators.example_replay import ExampleReplay
 from pulsus.errors import BumpRefused, HashMoved
 from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
 from tests.promotions import CONTEXT, promoted, store_of, validated
@@ -56,7 +56,7 @@ def module(body=OLD, examples=SHOWN):
 @pytest.fixture
 def replay():
     need_sandbox()
-    return Replay(LIMITS, run_sandboxed, lambda source: {}, Redactor())
+    return ExampleReplay(LIMITS, run_sandboxed, lambda source: {}, Redactor())
 
 
 def bumps(changes):
@@ -130,7 +130,10 @@ def fake(*values):
 
 def test_an_example_that_validation_just_ran_is_not_run_again():
     run, jobs = fake()
-    assert Replay(LIMITS, run, lambda source: {}, Redactor())(module(), module(OLD + "  # x")) == ()
+    assert (
+        ExampleReplay(LIMITS, run, lambda source: {}, Redactor())(module(), module(OLD + "  # x"))
+        == ()
+    )
     assert jobs == []
 
 
@@ -142,7 +145,7 @@ def test_a_reason_is_short_and_names_no_secret():
     run2, _ = fake(long, {"password": secret, "rows": "y"}, {"password": secret, "rows": "y"})
     old, new = module(examples=examples), module(OLD + "  # new", examples)
     for each in (run, run2):
-        changes = Replay(LIMITS, each, lambda source: {}, Redactor())(old, new)
+        changes = ExampleReplay(LIMITS, each, lambda source: {}, Redactor())(old, new)
         text = " ".join(change.text for change in changes)
         assert changes
         assert secret not in text
@@ -153,7 +156,9 @@ def test_a_reason_is_short_and_names_no_secret():
 
 def test_a_sandbox_that_fails_is_never_a_patch():
     run, _ = fake(SandboxOutcome("unverified", "start", "no sandbox"))
-    (change,) = Replay(LIMITS, run, lambda source: {}, Redactor())(module(), module("pass", ""))
+    (change,) = ExampleReplay(LIMITS, run, lambda source: {}, Redactor())(
+        module(), module("pass", "")
+    )
     assert change.bump == "major"
 
 
@@ -166,7 +171,7 @@ def test_without_the_earlier_steps_only_expected_outputs_are_compared():
         return {}
 
     run, jobs = fake({"words": 5})
-    assert Replay(LIMITS, run, steps, Redactor())(old, new) == ()
+    assert ExampleReplay(LIMITS, run, steps, Redactor())(old, new) == ()
     assert [job.source for job in jobs] == [new]
 
 
@@ -252,7 +257,7 @@ def test_examples_that_every_version_has_are_not_run_once_for_each(tmp_path):
         ran.append(job.source)
         return SandboxOutcome("ok", "done", value={"words": 2})
 
-    versions_of(tmp_path, sources, Replay(LIMITS, run, lambda source: {}, Redactor()))
+    versions_of(tmp_path, sources, ExampleReplay(LIMITS, run, lambda source: {}, Redactor()))
     assert ran == [each for n in (1, 2, 3) for each in (sources[n], sources[n - 1])]
 
 

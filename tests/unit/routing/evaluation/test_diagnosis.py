@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pulsus.core.compose.selection.choose_policy import Decision
+from pulsus.core.compose.selection.choose_policy import PolicyChoice
 from pulsus.core.rankers.calibration import shipped_calibration
 from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.routing.evaluation.dataset import GoldenRow
@@ -91,7 +91,7 @@ def test_diagnosis_blames_the_filter_for_a_plan_but_not_for_an_alternative():
 def test_diagnosis_shows_how_far_the_right_tool_is_below_tau():
     found = wrong_policy(
         GoldenRow("how many inodes", ("shared/x/a",), "select"),
-        Decision("generate", (), ""),
+        PolicyChoice("generate", (), ""),
         [replace(ranked("shared/x/a", 0.4), unmatched=("inodes",))],
         context(),
     )
@@ -102,7 +102,7 @@ def test_diagnosis_shows_how_far_the_right_tool_is_below_tau():
 def test_something_chosen_where_nothing_fits_is_named_with_the_words_that_did_it():
     best = ranked("shared/x/a", 0.8)
     found = wrong_policy(
-        GoldenRow("q", (), "generate"), Decision("select", (best,), ""), [best], context()
+        GoldenRow("q", (), "generate"), PolicyChoice("select", (best,), ""), [best], context()
     )
     assert found.why == "p 0.80 reaches τ 0.60 though nothing fits: shared/x/a on word"
     assert "anti-intent" in found.fix
@@ -111,20 +111,23 @@ def test_something_chosen_where_nothing_fits_is_named_with_the_words_that_did_it
 def test_diagnosis_lists_the_steps_of_a_split_request():
     steps = (ranked("shared/x/a", 0.8), ranked("shared/x/b", 0.8))
     found = wrong_policy(
-        GoldenRow("q", ("shared/x/a",), "select"), Decision("compose", steps, ""), steps, context()
+        GoldenRow("q", ("shared/x/a",), "select"),
+        PolicyChoice("compose", steps, ""),
+        steps,
+        context(),
     )
     assert found.why == "taken apart into 2 steps: shared/x/a + shared/x/b"
 
 
 def test_a_plan_that_was_not_made_says_why():
     row = GoldenRow("q", ("shared/x/a", "shared/x/b"), "compose")
-    found = wrong_policy(row, Decision("generate", (), "no candidate reaches τ"), [], context())
+    found = wrong_policy(row, PolicyChoice("generate", (), "no candidate reaches τ"), [], context())
     assert found.why == "no plan was made: no candidate reaches τ"
 
 
 def test_a_request_without_candidates_says_so():
     row = GoldenRow("q", ("shared/x/a",), "select")
-    found = wrong_policy(row, Decision("generate", (), ""), [], context())
+    found = wrong_policy(row, PolicyChoice("generate", (), ""), [], context())
     assert found.why == "no tool shares a word with the request"
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pulsus.core.compose.selection.choose_policy import Decision
+from pulsus.core.compose.selection.choose_policy import PolicyChoice
 from pulsus.core.types import InputValue
 from pulsus.errors import EvalBelowFloor, UsageError
 from pulsus.routing.evaluation.dataset import (
@@ -32,11 +32,11 @@ def rank(query):
 
 def decide(query, found):
     if query == "many":
-        return Decision("compose", tuple(found[:2]), "")
+        return PolicyChoice("compose", tuple(found[:2]), "")
     return (
-        Decision("select", tuple(found[:1]), "")
+        PolicyChoice("select", tuple(found[:1]), "")
         if found[0].p >= 0.6
-        else Decision("generate", (), "")
+        else PolicyChoice("generate", (), "")
     )
 
 

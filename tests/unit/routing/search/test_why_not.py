@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import RankerConfig
-from pulsus.core.compose.selection.choose_policy import Decision
+from pulsus.core.compose.selection.choose_policy import PolicyChoice
 from pulsus.core.rankers.calibration import shipped_calibration
 from pulsus.core.rankers.lexical.tool_names import worth
 from pulsus.core.rankers.lexical_ranker import Ranker
@@ -153,7 +153,7 @@ def test_why_not_says_that_the_chosen_tool_was_chosen():
 
 def test_a_first_tool_below_tau_hears_of_tau_not_of_a_winner():
     own = replace(ranked("a/b/c", 0.41), matched={"doc": ("one",)}, unmatched=("two", "of", "four"))
-    found = SearchResult((own,), (), Decision("generate", (), ""), widened=False)
+    found = SearchResult((own,), (), PolicyChoice("generate", (), ""), widened=False)
     answer = told("a/b/c", found, Catalogue(Path("/w"), (own.tool,)))
     assert answer.code == "BELOW_TAU"
     assert answer.reason == ("it is first but p 0.41 < τ 0.60 because only 1 of 4 words matched")
@@ -166,14 +166,14 @@ def test_why_not_names_the_rival_that_keeps_p_low():
         signals={"name_cover": 1.0, "strength": 9.0, "contested": 0.9, "lead": 0.0},
     )
     rival = ranked("a/b/d", 0.38)
-    found = SearchResult((own, rival), (), Decision("generate", (), ""), widened=False)
+    found = SearchResult((own, rival), (), PolicyChoice("generate", (), ""), widened=False)
     answer = told("a/b/c", found, Catalogue(Path("/w"), (own.tool, rival.tool)))
     assert "a/b/d fits about as well (p 0.38)" in answer.reason
 
 
 def test_why_not_claims_no_winner_if_nothing_reaches_tau():
     first, own = scored("a/b/w", 0.3, doc=0.6), scored("a/b/l", 0.1, doc=0.2)
-    found = SearchResult((first, own), (), Decision("generate", (), ""), widened=False)
+    found = SearchResult((first, own), (), PolicyChoice("generate", (), ""), widened=False)
     answer = told("a/b/l", found, Catalogue(Path("/w"), (first.tool, own.tool)))
     assert "nothing reaches τ" in answer.reason
 
@@ -183,7 +183,9 @@ def test_why_not_names_the_tool_that_shadows():
     catalogue = Catalogue(
         Path("/w"), (shared, domain), shadowed=(Shadowed(shared.path, domain.path),)
     )
-    found = SearchResult((ranked(domain.id, 0.9),), (), Decision("generate", (), ""), widened=False)
+    found = SearchResult(
+        (ranked(domain.id, 0.9),), (), PolicyChoice("generate", (), ""), widened=False
+    )
     answer = told(shared.id, found, catalogue)
     assert answer.code == "SHADOWED"
     assert "text/count/words" in answer.reason
@@ -192,7 +194,9 @@ def test_why_not_names_the_tool_that_shadows():
 def test_why_not_names_the_clause_of_a_step():
     one, two = ranked("a/b/one", 0.9), ranked("a/b/two", 0.8)
     clauses = (SubIntent("do one", (one,)), SubIntent("do two", (two,)))
-    found = SearchResult((one, two), clauses, Decision("compose", (one, two), ""), widened=False)
+    found = SearchResult(
+        (one, two), clauses, PolicyChoice("compose", (one, two), ""), widened=False
+    )
     answer = told("a/b/two", found, Catalogue(Path("/w"), (one.tool, two.tool)))
     assert answer.code == "CHOSEN"
     assert "step 2 of the plan, for 'do two'" in answer.reason
@@ -202,7 +206,9 @@ def test_a_tool_beside_a_plan_is_compared_in_the_part_where_it_comes_closest():
     one, two = scored("a/b/one", 0.9, doc=0.9), scored("a/b/two", 0.8, doc=0.9)
     far, near = scored("a/b/x", 0.1, doc=0.1), scored("a/b/x", 0.4, doc=0.6)
     clauses = (SubIntent("do one", (one, far)), SubIntent("do two", (two, near)))
-    found = SearchResult((one, two), clauses, Decision("compose", (one, two), ""), widened=False)
+    found = SearchResult(
+        (one, two), clauses, PolicyChoice("compose", (one, two), ""), widened=False
+    )
     answer = told("a/b/x", found, Catalogue(Path("/w"), (one.tool, two.tool, far.tool)))
     assert answer.part == "do two"
     assert "0.60 against 0.90 of a/b/two" in answer.reason
@@ -244,7 +250,7 @@ def test_a_tool_that_lost_to_a_sure_one_hears_whose_requests_it_would_take():
     first, own = scored("a/b/w", 0.97, doc=0.9), scored("a/b/l", 0.1, doc=0.3)
     first = replace(first, matched={"doc": ("disks",)})
     own = replace(own, matched={"doc": ("full",)})
-    found = SearchResult((first, own), (), Decision("select", (first,), ""), widened=False)
+    found = SearchResult((first, own), (), PolicyChoice("select", (first,), ""), widened=False)
     about = (first.tool, own.tool)
     answer = told("a/b/l", found, Catalogue(Path("/w"), about))
     assert answer.fix.startswith("only if a/b/w (p 0.97) is wrong here: ")

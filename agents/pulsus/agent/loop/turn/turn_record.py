@@ -9,7 +9,7 @@ from pulsus.agent.agent_events import EmitEvent, agent_event
 from pulsus.agent.loop.call_draft import CallDraft, CheckedCall, RefusedCall
 from pulsus.agent.loop.check_calls import CallRules, NoteVerdict, TurnMoment
 from pulsus.agent.loop.run_calls import FinishedCall
-from pulsus.agent.loop.run_ports import AgentCounters, RunRecord
+from pulsus.agent.loop.run_ports import AgentCounters, RunRecorder
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.loop.turn.repaired_reads import REPAIRED_CODE
 from pulsus.agent.loop.verdict_inputs import session_verdict, verdict_inputs, whole_verdict
@@ -28,7 +28,7 @@ class TurnPorts(Protocol):
     @property
     def emit(self) -> EmitEvent: ...
     @property
-    def record(self) -> RunRecord: ...
+    def record(self) -> RunRecorder: ...
     @property
     def counters(self) -> AgentCounters: ...
     @property

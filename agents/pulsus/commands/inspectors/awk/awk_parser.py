@@ -19,10 +19,10 @@ SCREEN: Final = frozenset({'"/dev/stderr"', '"/dev/stdout"', '"/dev/null"'})
 def parse_awk(text: str) -> tuple[AwkNode, ...]:
     """Return the rules and functions of `text`. Raises Unclear."""
     cursor = Cursor(tokens(text))
-    return _Rules(cursor, Expressions(cursor)).program()
+    return _AwkRules(cursor, Expressions(cursor)).program()
 
 
-class _Rules:
+class _AwkRules:
     def __init__(self, cursor: Cursor, expressions: Expressions) -> None:
         self.c = cursor
         self.expression = expressions.expression

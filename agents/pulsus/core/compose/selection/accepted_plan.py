@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from pulsus.core.compose.selection.choose_policy import Decision
+from pulsus.core.compose.selection.choose_policy import PolicyChoice
 from pulsus.core.compose.selection.promoted_plan import list_content_stems
 from pulsus.core.types import Ranked, SubIntent
 
@@ -33,10 +33,10 @@ def find_accepted_steps(
 def repeat_accepted_plan(
     request: str,
     ids: Sequence[str],
-    choice: Decision,
+    choice: PolicyChoice,
     clauses: Sequence[SubIntent],
     rank: RankTools,
-) -> tuple[Decision, tuple[SubIntent, ...]] | None:
+) -> tuple[PolicyChoice, tuple[SubIntent, ...]] | None:
     """Return the decision for these steps with a clause each; None if it is the decision already.
 
     None too if one of the tools is gone. A clause of the request is kept if there are as many
@@ -52,4 +52,4 @@ def repeat_accepted_plan(
     texts = [clause.text for clause in clauses] if same else [request] * len(steps)
     reason = f"{' + '.join(ids)}: a plan of these steps was accepted for the same request"
     found = tuple(SubIntent(text, (step,)) for text, step in zip(texts, steps, strict=True))
-    return Decision("compose", steps, reason), found
+    return PolicyChoice("compose", steps, reason), found

@@ -15,7 +15,7 @@ from pulsus.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class PolicyChoice:
     """A policy with its tools in order. `chosen` is empty for generate. `reason` is one line."""
 
     policy: Policy
@@ -71,7 +71,7 @@ def decide_policy(
     tau: float,
     slack: float,
     max_steps: int,
-) -> Decision:
+) -> PolicyChoice:
     """Return the policy for the candidates of a request and its clauses (`split_request`).
 
     - Compose if two or more clauses each have a best tool with p ≥ τ - slack, and all tools differ.
@@ -89,11 +89,13 @@ def decide_policy(
         return _decide_composition(tops, subintents, floor, max_steps)
     if candidates and candidates[0].p >= tau:
         best = candidates[0]
-        return Decision("select", (best,), f"{best.tool.id}: p {best.p:.2f} reaches τ {tau:.2f}")
-    return Decision("generate", (), _explain_no_candidate(candidates, tau))
+        return PolicyChoice(
+            "select", (best,), f"{best.tool.id}: p {best.p:.2f} reaches τ {tau:.2f}"
+        )
+    return PolicyChoice("generate", (), _explain_no_candidate(candidates, tau))
 
 
-def put_steps_first(candidates: Sequence[Ranked], choice: Decision) -> tuple[Ranked, ...]:
+def put_steps_first(candidates: Sequence[Ranked], choice: PolicyChoice) -> tuple[Ranked, ...]:
     """Return the candidates with the steps of the plan first.
 
     The steps keep the order in which the whole request ranks them; steps that only one clause found
@@ -110,7 +112,9 @@ def put_steps_first(candidates: Sequence[Ranked], choice: Decision) -> tuple[Ran
     )
 
 
-def put_chosen_first(subintents: Sequence[SubIntent], choice: Decision) -> tuple[SubIntent, ...]:
+def put_chosen_first(
+    subintents: Sequence[SubIntent], choice: PolicyChoice
+) -> tuple[SubIntent, ...]:
     """Return the clauses with the chosen step of each before its other candidates."""
     if choice.policy != "compose":
         return tuple(subintents)
@@ -122,9 +126,9 @@ def put_chosen_first(subintents: Sequence[SubIntent], choice: Decision) -> tuple
 
 def _decide_composition(
     tops: Sequence[Ranked], subintents: Sequence[SubIntent], floor: float, max_steps: int
-) -> Decision:
+) -> PolicyChoice:
     if len(tops) > max_steps:
-        return Decision(
+        return PolicyChoice(
             "generate",
             (),
             f"the request asks for {len(tops)} steps, a plan has at most {max_steps}",
@@ -133,13 +137,13 @@ def _decide_composition(
 
     steps, notes = step_candidates.assign_steps(subintents, floor=floor)
     if len(steps) < len(subintents):
-        return Decision("generate", (), "; ".join(notes))
+        return PolicyChoice("generate", (), "; ".join(notes))
     parts = (
         f"{clause.text!r} by {step.tool.id} (p {step.p:.2f})"
         for clause, step in zip(subintents, steps, strict=True)
     )
     reason = "; ".join((*parts, *notes))
-    return Decision("compose", steps, f"each part reaches {floor:.2f}: {reason}")
+    return PolicyChoice("compose", steps, f"each part reaches {floor:.2f}: {reason}")
 
 
 def by_p(candidates: Sequence[Ranked]) -> tuple[Ranked, ...]:
@@ -162,8 +166,8 @@ def _explain_no_candidate(candidates: Sequence[Ranked], tau: float) -> str:
 
 
 def prefer_hinted(
-    choice: Decision, subintents: Sequence[SubIntent], hinted: Collection[str], *, floor: float
-) -> Decision:
+    choice: PolicyChoice, subintents: Sequence[SubIntent], hinted: Collection[str], *, floor: float
+) -> PolicyChoice:
     """Replace steps of a composition by tools of `hinted` that are about as good.
 
     A hinted tool must itself reach `floor` (τ - slack), and its p may be lower by `CLEAR_MARGIN` at

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from pulsus.core.compose.plans import wiring
-from pulsus.core.compose.selection.choose_policy import Decision
+from pulsus.core.compose.selection.choose_policy import PolicyChoice
 from pulsus.core.contract import type_hints
 from pulsus.core.text.tokens import words
 from pulsus.core.types import ArgSpec, OutputRef, Ranked, SubIntent, ToolSpec
@@ -32,7 +32,7 @@ TakenInputs = Callable[[str, ToolSpec], Collection[str]]
 class ClosedDecision:
     """A decision with its clauses, and a note for each tool that was added or was ambiguous."""
 
-    choice: Decision
+    choice: PolicyChoice
     subintents: tuple[SubIntent, ...]
     notes: tuple[str, ...] = ()
 
@@ -44,7 +44,7 @@ def needs_key(tool: ToolSpec) -> bool:
 
 def add_producers(
     request: str,
-    choice: Decision,
+    choice: PolicyChoice,
     subintents: Sequence[SubIntent],
     search: SearchTools,
     taken: TakenInputs,
@@ -76,7 +76,7 @@ def add_producers(
     if len(steps) == len(choice.chosen) or len(steps) > max_steps:
         return replace(unchanged, notes=tuple(notes) if len(steps) <= max_steps else ())
     reason = "; ".join((choice.reason, *notes))
-    return ClosedDecision(Decision("compose", tuple(steps), reason), tuple(texts), tuple(notes))
+    return ClosedDecision(PolicyChoice("compose", tuple(steps), reason), tuple(texts), tuple(notes))
 
 
 def _list_open_keys(

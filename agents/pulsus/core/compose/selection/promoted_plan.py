@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pulsus.core.compose.selection.choose_policy import Decision, move_first
+from pulsus.core.compose.selection.choose_policy import PolicyChoice, move_first
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.text.literals import cut_out_values
 from pulsus.core.text.tokens import clean, stems
@@ -35,8 +35,8 @@ def find_promoted_plan(request: str, candidates: Sequence[Ranked]) -> Ranked | N
 
 
 def select_promoted_plan(
-    again: Ranked, candidates: Sequence[Ranked], choice: Decision
-) -> tuple[Decision, tuple[Ranked, ...]]:
+    again: Ranked, candidates: Sequence[Ranked], choice: PolicyChoice
+) -> tuple[PolicyChoice, tuple[Ranked, ...]]:
     """Return the decision for this composition, and the candidates with it in front.
 
     Its p is at least that of the plan it stands for: the lowest p of the steps chosen now.
@@ -46,7 +46,7 @@ def select_promoted_plan(
     why = f"{best.tool.id} is before it: it was promoted for the same request"
     ordered = move_first([best], candidates, why)
     reason = f"{best.tool.id}: this composition was promoted for the same request"
-    return Decision("select", ordered[:1], reason), ordered
+    return PolicyChoice("select", ordered[:1], reason), ordered
 
 
 def list_content_stems(text: str) -> list[str]:

@@ -3,14 +3,14 @@
 import pytest
 
 from pulsus.core.compose.selection.accepted_plan import find_accepted_steps, repeat_accepted_plan
-from pulsus.core.compose.selection.choose_policy import Decision
+from pulsus.core.compose.selection.choose_policy import PolicyChoice
 from pulsus.core.types import SubIntent
 from tests.ranking import ranked
 
 LINT, EDIT = ranked("config/lint/lint_config", 0.8), ranked("config/edit/set_line", 0.1)
 IDS = (LINT.tool.id, EDIT.tool.id)
 ACCEPTED = (("ready app.yaml for the launch", IDS), ("sort 5 rows", ("a/b/c", "a/b/d")))
-NOTHING = Decision("generate", (), "no candidate")
+NOTHING = PolicyChoice("generate", (), "no candidate")
 
 
 def rank(ids):
@@ -51,5 +51,5 @@ def test_a_plan_with_a_tool_that_is_gone_is_not_composed():
 
 
 def test_a_decision_for_these_steps_stays_as_it_is():
-    same = Decision("compose", (LINT, EDIT), "by words")
+    same = PolicyChoice("compose", (LINT, EDIT), "by words")
     assert repeat_accepted_plan("ready it", IDS, same, (), rank) is None

@@ -4,7 +4,7 @@ import pytest
 
 from pulsus.core.compose.selection.choose_policy import (
     CandidateSet,
-    Decision,
+    PolicyChoice,
     decide_policy,
     narrow_then_widen,
     put_first,
@@ -122,7 +122,7 @@ def test_a_mediocre_tool_of_the_parsed_folder_does_not_win_over_a_clearly_better
 def test_the_steps_of_a_plan_come_first_in_the_order_of_the_whole_request():
     listed = [ranked("a/b/x", 0.9), ranked("a/b/y", 0.4), ranked("a/b/z", 0.3)]
     steps = (ranked("a/b/w", 0.7), ranked("a/b/z", 0.8), ranked("a/b/x", 0.95))
-    found = put_steps_first(listed, Decision("compose", steps, "why"))
+    found = put_steps_first(listed, PolicyChoice("compose", steps, "why"))
     assert [(r.tool.name, r.p, r.rank) for r in found] == [
         ("x", 0.95, 1),
         ("z", 0.8, 2),
@@ -134,7 +134,7 @@ def test_the_steps_of_a_plan_come_first_in_the_order_of_the_whole_request():
 
 def test_candidates_keep_their_order_if_nothing_is_composed():
     listed = (ranked("a/b/x", 0.9), ranked("a/b/y", 0.4))
-    assert put_steps_first(listed, Decision("select", listed[1:], "why")) == listed
+    assert put_steps_first(listed, PolicyChoice("select", listed[1:], "why")) == listed
 
 
 @pytest.mark.parametrize(("p", "first"), [(0.6, "rows"), (0.59, "x")])

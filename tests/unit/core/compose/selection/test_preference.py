@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.compose.selection.choose_policy import Decision, decide_policy, prefer_hinted
+from pulsus.core.compose.selection.choose_policy import PolicyChoice, decide_policy, prefer_hinted
 from pulsus.core.types import Ranked, SubIntent
 from tests.ranking import tool
 
@@ -80,5 +80,5 @@ def test_a_hint_never_changes_the_policy_or_admits_a_weaker_tool(candidates, par
 
 
 def test_a_hint_never_adds_a_tool_to_an_empty_choice():
-    choice = Decision("generate", (), "no")
+    choice = PolicyChoice("generate", (), "no")
     assert prefer_hinted(choice, [], {"text/x/a"}, floor=FLOOR) == choice

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.core.compose.selection.choose_policy import Decision
+from pulsus.core.compose.selection.choose_policy import PolicyChoice
 from pulsus.core.compose.selection.promoted_plan import find_promoted_plan, select_promoted_plan
 from pulsus.core.types import Vote
 from tests.ranking import ranked
 
 REQUEST = "sort rows by a column then render a markdown table"
 STEPS = (ranked("shared/sort/top_rows", 0.8), ranked("shared/report/markdown_table", 0.9))
-COMPOSE = Decision("compose", STEPS, "why")
+COMPOSE = PolicyChoice("compose", STEPS, "why")
 
 
 def composition(summary=REQUEST, p=0.4, **changes):
@@ -80,6 +80,6 @@ def test_the_composition_comes_first_with_the_p_of_its_weakest_step():
 
 def test_without_a_plan_the_composition_keeps_its_own_p():
     choice, _ = select_promoted_plan(
-        composition(), (composition(),), Decision("generate", (), "why")
+        composition(), (composition(),), PolicyChoice("generate", (), "why")
     )
     assert choice.chosen[0].p == 0.4
