@@ -1,4 +1,4 @@
-"""`--rows some`: a run that repeats the suite leaves out rows, and never a whole test."""
+"""`-m "not further_row"`: the fast suite leaves out rows, and never a whole test."""
 
 import subprocess
 import sys
@@ -44,4 +44,5 @@ def test_some_rows_of_many_are_left_out_and_no_test_or_row_of_the_sandbox(tmp_pa
     every = collected(tmp_path)
     assert len(every) == 8 + 9 + 9 + 1
     left_out = {f"many {n}" for n in (1, 2, 3, 5, 6, 7)}
-    assert collected(tmp_path, "--rows", "some") == [n for n in every if n not in left_out]
+    assert collected(tmp_path, "-m", "not further_row") == [n for n in every if n not in left_out]
+    assert collected(tmp_path, "-m", "further_row") == [n for n in every if n in left_out]
