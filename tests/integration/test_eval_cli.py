@@ -33,7 +33,7 @@ def project(tmp_path):
 
 
 def calibration_line(project):
-    """What `pulsus doctor` says of the calibration."""
+    """Return the check of `pulsus doctor` that names the calibration."""
     checks = pulsus_here(project, "doctor", "--output", "json").json["checks"]
     return next(check for check in checks if check["name"] == "calibration")
 

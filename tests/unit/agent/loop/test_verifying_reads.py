@@ -1,4 +1,4 @@
-"""Which reads run while a write waits for its read, and which failed writes wait for one."""
+"""While a write waits, every read runs. A failed write waits too, if it may have written."""
 
 from dataclasses import replace
 

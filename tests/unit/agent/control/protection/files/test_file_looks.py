@@ -1,4 +1,4 @@
-"""What a check has seen of files is used within it, and never by the next one."""
+"""A check looks at a file once. The next check looks again."""
 
 import os
 
