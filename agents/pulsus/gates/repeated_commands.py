@@ -35,29 +35,9 @@ _FILE_OPTION: Final = re.compile(
 )
 _FILE_READERS: Final = frozenset(
     {
-        *(
-            "kubectl",
-            "oc",
-            "docker",
-            "podman",
-            "nerdctl",
-            "crictl",
-            "tar",
-            "rsync",
-            "xargs",
-            "curl",
-        ),
-        *(
-            "wget",
-            "aria2c",
-            "sed",
-            "nft",
-            "iptables-restore",
-            "ip6tables-restore",
-            "virsh",
-            "setfacl",
-        ),
-        *("nginx", "haproxy", "apachectl", "lxc", "incus", "git", "rm", "wc"),
+        *("kubectl", "oc", "docker", "podman", "nerdctl", "crictl", "tar", "rsync", "xargs"),
+        *("curl", "wget", "aria2c", "sed", "nft", "iptables-restore", "ip6tables-restore"),
+        *("virsh", "setfacl", "nginx", "haproxy", "apachectl", "lxc", "incus", "git", "rm", "wc"),
     }
 )
 """Programs that take what to do from a file if an option names one."""
