@@ -264,7 +264,8 @@ class _TreeReader:
     def assignment(self, node: Node) -> tuple[str, str]:
         name, _, value = self.text(node).partition("=")
         word = unquoted(value)
-        if not name.isidentifier() or word.wild or "~" in word.text:
+        # `?` and `*` stay as they are in a value: a shell looks for no names there.
+        if not name.isidentifier() or "~" in word.text:
             raise Unreadable(self.text(node), "an assignment that is not followed")
         return name, word.text
 

@@ -37,6 +37,18 @@ _REPLACES: Final = re.compile(
 _USUAL_PATH: Final = re.compile(r"/(?:usr/(?:local/)?)?s?bin(?::/(?:usr/(?:local/)?)?s?bin)*")
 _TREES: Final = re.compile(r".*(?:TREE|DEST|ROOT|TARGET|OUT|GIT_DIR|PREFIX).*")
 """Variables that name a folder below which any file may be written."""
+_CHOICES: Final = re.compile(
+    r"(?:\w+_)?(?:MODE|TYPE|KIND|LEVEL|ROLE|QUEUE|STAGE|STATE|STATUS|STRATEGY|POLICY|PRIORITY|CLASS)"
+)
+"""Variables that choose one of a few words, such as `MODE=batch`, which is no program then."""
+_CHOICE: Final = re.compile(r"[A-Za-z][\w-]*")
+_DATA: Final = (
+    re.compile(r"\{\"[^$`\\;|&<>()!'\n]*\}"),
+    re.compile(
+        r"[a-z][a-z0-9+.-]*://[\w.:@/%~+-]*(?:\?[\w.-]+=[\w.:@/%~+-]*(?:&[\w.-]+=[\w.:@/%~+-]*)*)?"
+    ),
+)
+"""An object of JSON, or an address: a shell that ran it would find no program of that name."""
 _SEPARATORS: Final = re.compile(r"[\s:;,=]+")
 _WRITER: Final = Word("tee")
 _TREE_WRITER: Final = Word("unison")
@@ -110,8 +122,10 @@ def _command_in(name: str, value: str) -> Script | None:
 
     `!` of git and `|` of less say that the rest is one.
     """
+    if _CHOICES.fullmatch(name.upper()) and _CHOICE.fullmatch(value):
+        return None
     line = value.lstrip("!| \t\n")
-    if not line:
+    if not line or any(pattern.fullmatch(value) for pattern in _DATA):
         return None
     try:
         return parse_command(line)

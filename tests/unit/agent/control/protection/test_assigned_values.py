@@ -13,7 +13,9 @@ _SET = [
     *("PAGER='/opt/venv/bin/pulsus serve'", "RSYNC_RSH=pulsus", "EDITOR=/usr/local/bin/p"),
     *(f"GIT_SSH_COMMAND='rm -r {PACKAGE}'", "GIT_EDITOR='sh -c \"rm config/pulsus.toml\"'"),
     *("GIT_CONFIG_VALUE_0='!pulsus serve'", "LESSOPEN='|pulsus %s'", "GIT_EDITOR='kill 4711'"),
-    *("GIT_EDITOR='$(x)'", "A='B=config mktemp'"),
+    *("GIT_EDITOR='$(x)'", "A='B=config mktemp'", "MODE='sh -c pulsus'", "MODE=config"),
+    *("""A='{"a":"$(pulsus)"}'""", """A='{"a":1};pulsus'""", """A='{"a":"/srv/app/config/x"}'"""),
+    *("U='https://x/?a=1&pulsus'", "U=file:///srv/app/config/x", "U='https://x/?a=b;pulsus'"),
 ]
 _REPLACING = [
     *("PATH=/srv/x", "PATH=/usr/bin:/srv/x", "PATH=.", "LD_PRELOAD=/srv/x.so", "LD_AUDIT=x"),
@@ -59,7 +61,9 @@ def test_a_folder_that_a_value_names_hides_no_other_path():
         *("GIT_AUTHOR_NAME='A B' git -C /opt/x commit -m x", "KUBECONFIG=/srv/k kubectl delete x"),
         *("GIT_SSH_COMMAND='ssh -i /srv/key' git -C /opt/x push", "make CFLAGS='-O2 -g' install"),
         *("docker run -e PATH=/srv/x alpine true", "HTTP_PROXY=http://web1:3128 apt-get update"),
-        "systemctl set-property nginx CPUQuota=20%",
+        *("systemctl set-property nginx CPUQuota=20%", "MODE=batch /srv/bin/import"),
+        *("env APP_QUEUE=at /srv/bin/x", """A='{"a":1, "b":["x"]}' /srv/bin/x"""),
+        *("URL='https://example.org/x?y=z' /srv/bin/x", "U='http://web1/?a=1&b=2' /srv/bin/x"),
     ],
 )
 def test_everyday_variables_are_left_to_a_person(command):

@@ -102,3 +102,19 @@ def test_settings_of_the_kernel_and_libraries_are_not_written(startup, command, 
     script = parse_command(command)
     found = find_startup_writes(script, [script.stages[0].words], startup, Tables())
     assert bool(found) == refused
+
+
+@pytest.mark.parametrize(
+    ("command", "refused"),
+    [
+        *(("useradd -ms /bin/bash bob", False), ("usermod --shell /bin/bash bob", False)),
+        *(("usermod -d /usr/bin/git bob", True), ("useradd -s x -k /usr/bin/git bob", True)),
+        *(("ssh web1 /usr/bin/git fetch", False), ("ssh -p 22 web1 /usr/bin/git fetch", False)),
+        *(("ssh -E /usr/bin/git web1 true", True), ("ssh web1 -E /usr/bin/git true", True)),
+        *(("ssh web1 'tee /usr/bin/git'", True), ("ssh web1 tee /usr/bin/git", True)),
+    ],
+)
+def test_a_program_that_is_started_is_told_from_a_file_that_is_written(startup, command, refused):
+    script = parse_command(command)
+    found = find_startup_writes(script, [script.stages[0].words], startup, Tables())
+    assert (found is not None) == refused

@@ -79,6 +79,27 @@ def only_runs(use: FileUse) -> bool:
     return use.program in _ENGINES and any(word.text in {"exec", "run"} for word in use.words[1:])
 
 
+_ACCOUNTS: Final = frozenset({"useradd", "usermod", "adduser", "chsh"})
+"""Programs that note a shell for a user. They write nothing into it."""
+_SHELL_OPTION: Final = re.compile(r"-[A-Za-z]*s|--shell")
+_PROGRAM_PATH: Final = re.compile(r"/[\w./+-]+")
+_SSH_VALUES: Final = re.compile(r"-[A-Za-z0-9]*[BbcDEeFIiJLlmOopQRSWw]")
+"""Options of ssh whose value is the next word."""
+
+
+def _started_program(use: FileUse) -> int:
+    """Return the place of the word that names a program which is run, or 0 for none."""
+    if use.program in _ACCOUNTS:
+        shells = (_SHELL_OPTION.fullmatch(word.text) for word in use.words)
+        return next((at + 1 for at, found in enumerate(shells) if found), 0)
+    if use.program != "ssh":
+        return 0
+    at = 1
+    while at < len(use.words) and use.words[at].text[:1] == "-":
+        at += 2 if _SSH_VALUES.fullmatch(use.words[at].text) else 1
+    return at + 1
+
+
 def _kernel_files(use: FileUse) -> Iterator[tuple[str, bool]]:
     """Yield the files that `sysctl -w kernel.core_pattern=x` writes."""
     for word in use.words[1:]:
@@ -110,7 +131,10 @@ def written_texts(use: FileUse) -> Iterator[tuple[str, bool]]:
     if named is not None:
         yield from named
         return
+    started = _started_program(use)
     for at, word in enumerate(use.words[1:], 1):
+        if at == started and _PROGRAM_PATH.fullmatch(word.text):
+            continue
         if at in use.searched and use.program not in {"sed", "awk", "gawk", "perl"}:
             continue
         for text, _ in path_candidates(word, is_name=use.program in words("no_files")):
