@@ -3,7 +3,8 @@
 A small model that read 23.5 GiB may write 16 GB. A number counts as grounded if a source has it,
 also rounded or in the other spelling of its thousands. Numbers below ten do not count: an answer
 may count what it lists. Digits within a word count as any others, and so do exponents, hexadecimal
-numbers and words for numbers. A word with digits that a source has is grounded as a whole.
+numbers and words for numbers. A word with digits that a source has is grounded as a whole. So is
+an address or a version: that a source has each of its numbers is not enough.
 
 All modules about what a model made up: `agent/answers/phantom_claims.py`.
 """
@@ -21,8 +22,16 @@ _GROUPS: Final = r"\d{1,3}(?:[ _'’]\d{3})+(?![\w'’])(?:\.\d+)?"
 """Thousands apart."""
 _EXPONENT: Final = r"\d{1,32}(?:\.\d{1,32})?[eE][+-]?\d{1,3}(?!\w)"
 _HEX: Final = r"0[xX][\dA-Fa-f]{1,32}(?!\w)"
+_DOTTED: Final = r"[vV]?\d+(?:\.\d+){2,}(?!\w|\.\d)"
+"""An IPv4 address or a version."""
+_COLONS: Final = (
+    r"(?=[\d:]*[A-Fa-f]|[\dA-Fa-f:]*::)"
+    r"(?:(?:[\dA-Fa-f]{1,4}::?){2,7}[\dA-Fa-f]{0,4}|(?:[\dA-Fa-f]{1,4})?::[\dA-Fa-f]{1,4})(?!\w)"
+)
+"""An IPv6 or a hardware address."""
 _TOKEN: Final = re.compile(
-    rf"(?<![\w.])(?:(?P<hex>{_HEX})|(?P<exponent>{_EXPONENT})|(?P<groups>{_GROUPS}))"
+    rf"(?<![\w.:])(?P<address>{_DOTTED}|{_COLONS})"
+    rf"|(?<![\w.])(?:(?P<hex>{_HEX})|(?P<exponent>{_EXPONENT})|(?P<groups>{_GROUPS}))"
     rf"|(?<!\w)[^\W\d]*{_DIGITS}(?:\w*\d)?|{_DIGITS}"
 )
 _GROUP_SIGNS: Final = re.compile(r"[ _'’,]")
@@ -96,6 +105,11 @@ class _Known:
         """Return True for a value that a source has, or that is too small to count."""
         return number < _FREE_BELOW or f"{number:g}" in self._plain
 
+    def has_address(self, text: str) -> bool:
+        """Return True if a source has the address or version, and not only one that begins so."""
+        plain = text.casefold().removeprefix("v")
+        return re.search(rf"(?<![\d.:]){re.escape(plain)}(?![\da-f])", self._text) is not None
+
     def has_word(self, word: str) -> bool:
         """Return True if a source has the word, also as the beginning of a longer one."""
         start = r"(?:(?<![^\W_])|(?<=\\[nrt]))"  # JSON writes a line feed as two characters
@@ -114,7 +128,10 @@ def find_ungrounded_numbers(answer: str, sources: Iterable[str]) -> tuple[str, .
 def _unknown_tokens(answer: str, known: _Known) -> Iterator[str]:
     for token in _TOKEN.finditer(answer):
         text = token[0]
-        if token["hex"] or token["exponent"]:
+        if token["address"]:
+            if not known.has_address(text):
+                yield text
+        elif token["hex"] or token["exponent"]:
             value = float(int(text, 16)) if token["hex"] else float(text)
             if not known.has_value(value) and not known.has_word(text):
                 yield text
@@ -123,11 +140,16 @@ def _unknown_tokens(answer: str, known: _Known) -> Iterator[str]:
             if not known.has(plain) and not _are_known(_GROUP_SIGNS.split(text), known):
                 yield text
         elif not _NUMBER.fullmatch(text):
-            runs = [run for run in _NUMBER.findall(text) if not _is_known(run, known)]
-            if runs and not _NAMES.fullmatch(text) and not known.has_word(text):
-                yield runs[0] if len(_NUMBER.findall(text)) == 1 else text
+            yield from _unknown_in_word(text, known)
         elif not _is_known(text, known):
             yield text
+
+
+def _unknown_in_word(word: str, known: _Known) -> Iterator[str]:
+    runs = _NUMBER.findall(word)
+    unknown = [run for run in runs if not _is_known(run, known)]
+    if unknown and not _NAMES.fullmatch(word) and not known.has_word(word):
+        yield unknown[0] if len(runs) == 1 else word
 
 
 def _is_known(text: str, known: _Known) -> bool:

@@ -82,3 +82,28 @@ def test_the_time_for_numbers_grows_with_the_answer_not_with_its_square():
         started = time.process_time()
         find_ungrounded_numbers(answer, [RESULT])
         assert time.process_time() - started < 3, unit
+
+
+_NETWORK = "net 192.168.1.0/24, host 192.168.1.1, v2.3.41, mac 00:1a:2b:3c:4d:5e, fe80::1a:2, ::1"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("192.168.1.100", "192.1.168.1", "10.0.0.7", "2.3.4", "v2.3.4", "92.168.1.1"),
+        *("00:1a:2b:3c:4d:5f", "fe80::2:1a", "fe80::1", "1a:2b:3c::"),
+    ],
+)
+def test_an_invented_address_of_known_numbers_gets_a_line(address):
+    assert address in find_ungrounded_numbers(f"The address is {address}.", [_NETWORK])
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("192.168.1.1", "192.168.1.0/24", "2.3.41", "v2.3.41", "V2.3.41", "192.168.1.1:24"),
+        *("00:1A:2B:3C:4D:5E", "fe80::1a:2", "::1", "(192.168.1.1)", "http://192.168.1.1/"),
+    ],
+)
+def test_a_known_address_gets_none(address):
+    assert find_ungrounded_numbers(f"The address is {address}.", [_NETWORK]) == ()
