@@ -86,6 +86,7 @@ def refused(folder, *args):
             HAND.replace("bytes: bytes", "bytes: size").encode(), "'size'", 7, id="unknown output"
         ),
         pytest.param(b"\xff\xfe\x00", "bad.yaml:1: ", 1, id="not UTF-8"),
+        pytest.param(b"# Read me\n\n**in** bold\n", "is not a plan: it begins", 1, id="Markdown"),
         pytest.param(b"", "bad.yaml:1: ", 1, id="empty"),
         pytest.param(b'{"a": ' + b"[" * 90_000, "nested too deeply", 1, id="deep JSON"),
         pytest.param(b'{"a": ' + b"9" * 6_000, "too many digits", 1, id="a huge number"),

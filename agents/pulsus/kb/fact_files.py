@@ -13,18 +13,26 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 
-from pulsus.core.system import regular_files, strict_yaml
+from pulsus.core.system import strict_yaml
+from pulsus.core.system.regular_files import ExpectedFile
 from pulsus.core.system.yaml_position import find_position, find_unreadable_number
 from pulsus.core.types import JsonValue
 from pulsus.errors import FactsInvalid
 from pulsus.fast_dataclass import dataclass
 from pulsus.kb.facts import ClusterFact, KnownNode
-from pulsus.kb.facts_document import FactDefaults, parse_document, require_known_nodes
+from pulsus.kb.facts_document import SECTIONS, FactDefaults, parse_document, require_known_nodes
 
 _Found = TypeVar("_Found")
 _MOST_PLACE_CHARS: Final = 200
 MOST_BYTES: Final = 10_000_000
 """Largest facts file that is read."""
+_EXPECTED: Final = ExpectedFile(
+    "a facts file",
+    MOST_BYTES,
+    FactsInvalid,
+    tuple(SECTIONS),
+    "docs/knowledge-base.md has an example",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +75,16 @@ def read_facts_file(path: Path, shown: str, defaults: FactDefaults) -> FactsFile
     `observed_at` of the defaults is replaced by the time at which the file changed. Raises
     UsageError if there is no file, FactsInvalid with file, line, value and fix.
     """
-    data, stamp = regular_files.read_named_file(
-        path, shown, "a facts file", MOST_BYTES, FactsInvalid
-    )
+    text, stamp = _EXPECTED.read(path, shown)
     changed = datetime.fromtimestamp(stamp.mtime_ns / 1e9, UTC)
-    text = _decode(data, shown)
-    document = _parse(text, shown)
+    try:
+        document = _parse(text, shown)
+    except FactsInvalid:
+        _EXPECTED.require_kind(text, shown)
+        raise
     times = replace(defaults, observed_at=min(changed, defaults.observed_at))
     facts = _located(shown, text, lambda: parse_document(document, shown, times))
     return FactsFile(shown, text, facts)
-
-
-def _decode(data: bytes, shown: str) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as failure:
-        line = data.count(b"\n", 0, failure.start) + 1
-        _refuse(shown, line, f"byte {data[failure.start]:#x} is not UTF-8 text", "save it as UTF-8")
 
 
 def _parse(text: str, shown: str) -> JsonValue:

@@ -79,13 +79,13 @@ def parse_document(
     Raises FactsInvalid with the place and the value in its details.
     """
     body = require_mapping(document, "")
-    require_known_keys(body, (*_SECTIONS, *_DOCUMENT), "")
+    require_known_keys(body, (*SECTIONS, *_DOCUMENT), "")
     own = {
         key: read_field(field, body.get(key), key, key in body) for key, field in _DOCUMENT.items()
     }
     times = _Times(source, defaults, own["observed_at"], own["ttl_seconds"])
     facts: list[ClusterFact] = []
-    for section, (fields, build) in _SECTIONS.items():
+    for section, (fields, build) in SECTIONS.items():
         rows = body.get(section)
         if rows is None and section not in body:
             continue
@@ -234,7 +234,7 @@ _CPU = RowField(whole_number(1, MOST_FIGURE))
 _TTL = RowField(number_between(1, MOST_TTL_SECONDS))
 _DOCUMENT: Final = {"observed_at": RowField(parse_time), "ttl_seconds": _TTL}
 _Build = Callable[[Row, str, _Times], list[ClusterFact]]
-_SECTIONS: Final[Mapping[str, tuple[Mapping[str, RowField], _Build]]] = MappingProxyType(
+SECTIONS: Final[Mapping[str, tuple[Mapping[str, RowField], _Build]]] = MappingProxyType(
     {
         "nodes": (
             {

@@ -9,14 +9,18 @@ import json
 from pathlib import Path
 from typing import Any, NoReturn
 
-from pulsus.core.system import regular_files, strict_yaml
+from pulsus.core.system import strict_yaml
+from pulsus.core.system.regular_files import ExpectedFile
 from pulsus.core.system.yaml_position import find_unreadable_number
 from pulsus.errors import ClusterInvalid
 from pulsus.placement.cluster import Cluster
-from pulsus.placement.cluster_values import FaultyValue, read_cluster
+from pulsus.placement.cluster_values import CLUSTER_KEYS, FaultyValue, read_cluster
 
 MAX_BYTES = 10_000_000
 """Largest cluster file that is read. 10,000 virtual machines need about 1 MB."""
+_EXPECTED = ExpectedFile(
+    "a cluster file", MAX_BYTES, ClusterInvalid, CLUSTER_KEYS, "docs/placement.md has an example"
+)
 
 
 def load_cluster(path: Path) -> Cluster:
@@ -24,33 +28,27 @@ def load_cluster(path: Path) -> Cluster:
 
     Raises UsageError if there is no file, ClusterInvalid with file, line, value and fix.
     """
-    text = read_text(path)
+    text, data = read_document(path, _EXPECTED)
     try:
-        return read_cluster(parse_text(path, text))
+        return read_cluster(data)
     except FaultyValue as fault:
         refuse_value(path, text, fault)
 
 
-def read_text(path: Path) -> str:
-    """Return the text of the file. Raises UsageError for a missing file, else ClusterInvalid."""
-    data = regular_files.read_named_file(
-        path, str(path), "a cluster file or a plan", MAX_BYTES, ClusterInvalid
-    )[0]
+def read_document(path: Path, expected: ExpectedFile) -> tuple[str, Any]:
+    """Return the text of the file and the one value in it.
+
+    Raises UsageError for a missing file, else ClusterInvalid with file and line.
+    """
+    text = expected.read(path, str(path))[0]
     try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as failure:
-        line = data.count(b"\n", 0, failure.start) + 1
-        raise ClusterInvalid(
-            f"{path}:{line}: this is not UTF-8 text: byte {failure.start} is "
-            f"{data[failure.start]:#x}",
-            hint="save it as UTF-8",
-            file=str(path),
-            line=line,
-        ) from failure
+        return text, _parse_text(path, text)
+    except ClusterInvalid:
+        expected.require_kind(text, str(path))
+        raise
 
 
-def parse_text(path: Path, text: str) -> Any:
-    """Return the one value in the text. Raises ClusterInvalid with file and line."""
+def _parse_text(path: Path, text: str) -> Any:
     if text.lstrip()[:1] in ("{", "["):
         return _parse_json(path, text)
     try:

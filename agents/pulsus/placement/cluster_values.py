@@ -22,7 +22,7 @@ LONGEST_NAME = 253
 _LONGEST_SHOWN = 60
 """Characters of a value that a message repeats."""
 
-_CLUSTER_KEYS = ("racks", "hosts", "vms", "use_rack_constraints")
+CLUSTER_KEYS = ("racks", "hosts", "vms", "use_rack_constraints")
 _HOST_KEYS = ("name", "rack", "ram_mib", "cpu_mc", "status", "reserve", "drain")
 _RESERVE_KEYS = ("ram_mib", "cpu_mc")
 _VM_KEYS = ("vmid", "ram_mib", "cpu_mc", "ha_group", "host", "priority", "pinned")
@@ -54,7 +54,7 @@ class FaultyValue(Exception):
 
 def read_cluster(data: Any) -> Cluster:
     """Return the cluster that the value of a file describes. Raises FaultyValue."""
-    whole = _mapping(data, "the file", _CLUSTER_KEYS, ("hosts", "vms"))
+    whole = _mapping(data, "the file", CLUSTER_KEYS, ("hosts", "vms"))
     racks = _racks(whole)
     by_rack = _flag(whole, "use_rack_constraints", "")
     hosts: dict[str, ClusterHost] = {}

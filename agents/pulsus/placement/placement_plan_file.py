@@ -9,10 +9,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pulsus.core.system.regular_files import ExpectedFile
+from pulsus.errors import ClusterInvalid
 from pulsus.placement.cluster import PlacementAction
-from pulsus.placement.cluster_file import parse_text, read_text, refuse_value
+from pulsus.placement.cluster_file import MAX_BYTES, read_document, refuse_value
 from pulsus.placement.cluster_values import MOST_VMID, FaultyValue, read_name, shown_value
 
+_EXPECTED = ExpectedFile(
+    "a placement plan",
+    MAX_BYTES,
+    ClusterInvalid,
+    ("actions", "action"),
+    "pulsus place CLUSTER.json --output json makes one",
+)
 _KEYS_HINT = "write action, vmid, target"
 
 
@@ -21,8 +30,7 @@ def load_plan(path: Path) -> tuple[tuple[PlacementAction, ...], frozenset[int] |
 
     Raises ClusterInvalid with file, line, value and fix.
     """
-    text = read_text(path)
-    data = parse_text(path, text)
+    text, data = read_document(path, _EXPECTED)
     try:
         return _actions(data), _unplaced(data)
     except FaultyValue as fault:

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from pathlib import Path
 
 from pulsus.errors import PulsusError, UsageError
 from pulsus.fast_dataclass import dataclass
+
+_SHOWN = 40
+_DOCUMENT = re.compile(r"""(?:\s*(?:#.*|---.*)?\n)*\s*(?:[{\[]|- |["']?\w+["']?\s*:(?:\s|$))""")
+"""The beginning of JSON, or of YAML: a key or an item, perhaps after comments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,28 +73,77 @@ def read_file(path: Path, max_bytes: int) -> tuple[bytes, FileStamp]:
     return data, FileStamp.of(status)
 
 
-def read_named_file(
-    path: Path, shown: str, noun: str, max_bytes: int, invalid: type[PulsusError]
-) -> tuple[bytes, FileStamp]:
-    """Return the bytes and the stamp of a file that a user named as `shown`; links are followed.
+@dataclass(frozen=True, slots=True)
+class ExpectedFile:
+    """The kind of file that a user should name, for the errors about every other file.
 
-    `noun` says what it is, with its article. Raises UsageError if there is no such file, and
-    `invalid` if it cannot be read.
+    `noun` has its article. A file of this kind has some of the `keys`, at least two of which exist.
+    `example` says how to get one. `invalid` is the error for a file of another kind.
     """
-    try:
-        return read_file(path.resolve(), max_bytes)
-    except UnreadableFile as failure:
+
+    noun: str
+    max_bytes: int
+    invalid: type[PulsusError]
+    keys: tuple[str, ...]
+    example: str
+
+    def read(self, path: Path, shown: str) -> tuple[str, FileStamp]:
+        """Return the text and the stamp of a file that a user named as `shown`; follow links.
+
+        Raises UsageError if there is no such file, and `invalid` if it cannot be read as text.
+        """
+        try:
+            data, stamp = read_file(path.resolve(), self.max_bytes)
+        except UnreadableFile as failure:
+            raise self._cannot_read(shown, failure) from failure
+        try:
+            return data.decode("utf-8"), stamp
+        except UnicodeDecodeError as failure:
+            line = data.count(b"\n", 0, failure.start) + 1
+            raise self.invalid(
+                f"{shown}:{line}: this is not UTF-8 text: byte {failure.start} is "
+                f"{data[failure.start]:#x}",
+                hint=f"name {self.noun}, or save the file as UTF-8",
+                file=shown,
+                line=line,
+            ) from failure
+
+    def require_kind(self, text: str, shown: str) -> None:
+        """Raise `invalid` for text that cannot be parsed and does not begin like JSON or YAML.
+
+        For a text of another kind, the place of the first mistake would help no one.
+        """
+        if not _DOCUMENT.match(text):
+            raise self.is_other(text, shown)
+
+    def is_other(self, text: str, shown: str) -> PulsusError:
+        """Return the error for a file of another kind."""
+        first = text.strip().partition("\n")[0].rstrip()[:_SHOWN]
+        begin = f"it begins with {first!a}" if first else "it is empty"
+        *some, last = map(repr, self.keys)
+        line = text[: len(text) - len(text.lstrip())].count("\n") + 1 if first else 1
+        return self.invalid(
+            f"{shown}:{line}: this is not {self.noun}: {begin}, and none of the keys "
+            f"{', '.join(some)} and {last} is in it",
+            hint=f"name {self.noun}: {self.example}",
+            file=shown,
+            line=line,
+        )
+
+    def _cannot_read(self, shown: str, failure: UnreadableFile) -> PulsusError:
         if failure.missing:
-            raise UsageError(
-                f"{shown} does not exist, and {noun} is expected there",
+            return UsageError(
+                f"{shown} does not exist, and {self.noun} is expected there",
                 hint="correct the path; a relative path begins in the current folder",
                 file=shown,
-            ) from failure
-        hint = f"name {noun} that you may read"
-        if failure.code == "TOO_LARGE":
-            hint = f"name {noun} of at most {max_bytes // 1_000_000} MB"
+            )
+        hints = {
+            "TOO_LARGE": f"name {self.noun} of at most {self.max_bytes // 1_000_000} MB",
+            "NOT_A_FILE": f"name {self.noun}: {self.example}",
+        }
+        hint = hints.get(failure.code, f"name {self.noun} that you may read")
         reason = failure.reason.removeprefix("cannot be read: ")
-        raise invalid(f"cannot read {shown}: {reason}", hint=hint, file=shown) from failure
+        return self.invalid(f"cannot read {shown}: {reason}", hint=hint, file=shown)
 
 
 def _read_up_to(fd: int, most: int, expected: int) -> bytes:

@@ -19,13 +19,17 @@ from pulsus.core.compose.saved_plans.saved_plan_mapping import (
     saved_plan_from_dict,
     saved_plan_to_dict,
 )
-from pulsus.core.system import atomic_write, regular_files
+from pulsus.core.system import atomic_write
+from pulsus.core.system.regular_files import ExpectedFile
 from pulsus.core.system.yaml_position import find_position
 from pulsus.core.types import JsonValue, Plan
 from pulsus.errors import PlanEdited, PlanInvalid, PulsusError
 
 MAX_BYTES = 10_000_000
 """Largest plan file that is read."""
+_EXPECTED = ExpectedFile(
+    "a plan", MAX_BYTES, PlanInvalid, ("plan", MARK), 'pulsus plan "REQUEST" -o plan.yaml makes one'
+)
 _Found = TypeVar("_Found")
 _Failure = TypeVar("_Failure", bound=PulsusError)
 _HEADER = "# A Pulsus plan. Look at it with `pulsus show`, run it with `pulsus apply`.\n"
@@ -56,7 +60,9 @@ def load_saved_plan(path: Path) -> SavedPlan:
     after it was made.
     """
     text, data = _read(path)
-    if not (isinstance(data, dict) and MARK in data):
+    if not isinstance(data, dict) or {*_EXPECTED.keys}.isdisjoint(data):
+        raise _EXPECTED.is_other(text, str(path))
+    if MARK not in data:
         raise PlanInvalid(
             f"{path} is a plan, but its steps are not pinned: the key {MARK!r} is missing",
             hint=f"pin it for review: pulsus plan --file {path} -o reviewed.yaml",
@@ -77,7 +83,9 @@ def load_saved_plan(path: Path) -> SavedPlan:
 def load_plan(path: Path) -> PlanSource:
     """Return the plan in the file. Raises PlanInvalid with file, line, value and fix."""
     text, data = _read(path)
-    if isinstance(data, dict) and MARK in data:
+    if not isinstance(data, dict):
+        raise _EXPECTED.is_other(text, str(path))
+    if MARK in data:
         saved, _ = _located(path, text, lambda: saved_plan_from_dict(data))
         values = {name: each.value for name, each in saved.inputs.items()}
         return PlanSource(path, text, saved.plan, values, saved.request)
@@ -95,20 +103,13 @@ def write_saved_plan(saved: SavedPlan, path: Path) -> None:
 
 
 def _read(path: Path) -> tuple[str, JsonValue]:
-    data = regular_files.read_named_file(path, str(path), "a plan", MAX_BYTES, PlanInvalid)[0]
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as failure:
-        line = data.count(b"\n", 0, failure.start) + 1
-        raise PlanInvalid(
-            f"{path}:{line}: the plan is not UTF-8 text: byte {failure.start} is "
-            f"{data[failure.start]:#x}",
-            hint="save it as UTF-8",
-            file=str(path),
-            line=line,
-        ) from failure
+    text = _EXPECTED.read(path, str(path))[0]
     reader = plan_file.read_json if text.lstrip()[:1] == "{" else plan_file.read_yaml
-    return text, _located(path, text, lambda: reader(text))
+    try:
+        return text, reader(text)
+    except PlanInvalid as error:
+        _EXPECTED.require_kind(text, str(path))
+        raise _locate(path, text, error) from None
 
 
 def _located(path: Path, text: str, parse: Callable[[], _Found]) -> _Found:

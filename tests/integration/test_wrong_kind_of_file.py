@@ -1,0 +1,99 @@
+"""Each command that reads a file that you name answers a file of another kind with one clear error.
+
+No traceback, no waiting, nothing on stdout, and exit status 2.
+"""
+
+import json
+import os
+
+import pytest
+
+from tests.project import make, pulsus, pulsus_here
+
+CLUSTER = {"hosts": [{"name": "a", "ram_mib": 1024, "cpu_mc": 1000}], "vms": []}
+COMMANDS = {
+    "show": ("show", "FILE"),
+    "diff": ("diff", "FILE", "FILE"),
+    "apply": ("apply", "FILE"),
+    "plan": ("plan", "--file", "FILE"),
+    "place": ("place", "FILE"),
+    "place check": ("place", "--check", "cluster.json", "FILE"),
+    "place facts": ("place", "--facts", "FILE"),
+    "kb": ("kb", "facts", "--facts", "FILE"),
+}
+KINDS = {
+    "Markdown": "# Read me\n\n**All** you need to know.\n",
+    "text": "just words\n",
+    "empty": "",
+    "picture": b"\x89PNG\r\n\x1a\n\x00\x00",
+    "Latin-1": "größe: 1\n".encode("latin-1"),
+    "list": "- 1\n- 2\n",
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    folder = make(tmp_path_factory.mktemp("kinds"))
+    (folder / "cluster.json").write_text(json.dumps(CLUSTER), encoding="utf-8")
+    return folder
+
+
+def error_of(done):
+    """Return the message and the hint of a command that failed with one clear error."""
+    assert "Traceback" not in done.err
+    assert (done.code, done.out) == (2, ""), done.err
+    lines = [line for line in done.err.splitlines() if not line.startswith("warning: ")]
+    assert lines[0].startswith("error["), done.err
+    assert lines[1].startswith("  hint: "), done.err
+    assert len(lines) == 2, done.err
+    return lines
+
+
+def call(command, name):
+    return [name if word == "FILE" else word for word in COMMANDS[command]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_file_of_another_kind_is_one_clear_error(project, command, kind):
+    text = KINDS[kind]
+    (project / "other").write_bytes(text if isinstance(text, bytes) else text.encode())
+    message, _ = error_of(pulsus_here(project, *call(command, "other")))
+    assert "other" in message
+
+
+@pytest.mark.parametrize(
+    "command", ["show", "diff", "apply", "plan", "place", "place check", "place facts", "kb"]
+)
+def test_a_readme_is_called_another_kind_and_not_faulty_yaml(project, command):
+    (project / "other.md").write_text(KINDS["Markdown"], encoding="utf-8")
+    message, hint = error_of(pulsus_here(project, *call(command, "other.md")))
+    assert "this is not a " in message
+    assert "it begins with '# Read me'" in message
+    assert "YAML" not in message
+    assert hint.startswith("  hint: name a ")
+
+
+@pytest.mark.parametrize("text", ["a: 1\n", "just words\n", "[1, 2]\n", ""])
+@pytest.mark.parametrize("command", ["show", "diff", "apply"])
+def test_a_file_without_a_plan_is_not_called_a_plan_that_is_not_pinned(project, command, text):
+    (project / "other").write_text(text, encoding="utf-8")
+    message, hint = error_of(pulsus_here(project, *call(command, "other")))
+    assert "error[PLAN_INVALID]: other:1: this is not a plan: it " in message
+    assert 'pulsus plan "REQUEST" -o plan.yaml' in hint
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_folder_is_named_as_a_folder(project, command):
+    message, _ = error_of(pulsus_here(project, *call(command, "workflows")))
+    assert "a folder" in message or "a directory" in message
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_named_pipe_is_refused_without_waiting_for_a_writer(project, command):
+    pipe = project / "pipe"
+    if not pipe.exists():
+        os.mkfifo(pipe)
+    # A process of its own, because a command that waits has to be ended.
+    message, _ = error_of(pulsus(project, *call(command, "pipe"), seconds=30))
+    assert "is a pipe, not a file" in message
