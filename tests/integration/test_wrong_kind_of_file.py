@@ -5,10 +5,15 @@ No traceback, no waiting, nothing on stdout, and exit status 2.
 
 import json
 import os
+import subprocess
+from unittest import mock
 
 import pytest
 
-from tests.project import make, pulsus, pulsus_here
+from pulsus.cli.server_client import read_token_file
+from pulsus.errors import UsageError
+from pulsus.routing.evaluation import dataset
+from tests.project import FIXTURES, PULSUS, make, pulsus, pulsus_here
 
 CLUSTER = {"hosts": [{"name": "a", "ram_mib": 1024, "cpu_mc": 1000}], "vms": []}
 COMMANDS = {
@@ -20,7 +25,22 @@ COMMANDS = {
     "place check": ("place", "--check", "cluster.json", "FILE"),
     "place facts": ("place", "--facts", "FILE"),
     "kb": ("kb", "facts", "--facts", "FILE"),
+    "eval": ("eval", "FILE"),
+    "eval history": ("eval", "rows.jsonl", "--history", "FILE"),
+    "eval catalogue": ("eval", "rows.jsonl", "--catalogue", "FILE"),
+    "eval baseline": ("eval", "rows.jsonl", "--baseline", "FILE"),
+    "compose-eval": ("compose-eval", "FILE"),
+    "compose-eval catalogue": ("compose-eval", "cases.jsonl", "--catalogue", "FILE"),
+    "tools check": ("tools", "check", "--golden", "FILE"),
+    "adopt": ("tools", "adopt", "FILE"),
+    "generate": ("generate", "count the vowels", "--example", "@FILE"),
+    "input": ("route", "say hello", "--plan", "--input", "person=@FILE"),
+    "serve": ("serve", "--tls-cert", "FILE", "--tls-key", "FILE"),
 }
+TEXTS = ("adopt", "input")
+"""Commands that take any text."""
+PLAIN = ("show", "diff", "apply", "plan", "place", "place check", "place facts", "kb")
+"""Commands for a document; the others read rows, scripts or any text."""
 KINDS = {
     "Markdown": "# Read me\n\n**All** you need to know.\n",
     "text": "just words\n",
@@ -35,6 +55,13 @@ KINDS = {
 def project(tmp_path_factory):
     folder = make(tmp_path_factory.mktemp("kinds"))
     (folder / "cluster.json").write_text(json.dumps(CLUSTER), encoding="utf-8")
+    rows = {"query": "say hello", "tools": ["demo/greet/say_hello"]}
+    (folder / "rows.jsonl").write_text(json.dumps(rows), encoding="utf-8")
+    plan = {
+        "query": "say hello",
+        "plan": [{"tool": "demo/greet/say_hello", "args": {}, "label": "a"}],
+    }
+    (folder / "cases.jsonl").write_text(json.dumps(plan), encoding="utf-8")
     return folder
 
 
@@ -50,21 +77,21 @@ def error_of(done):
 
 
 def call(command, name):
-    return [name if word == "FILE" else word for word in COMMANDS[command]]
+    return [word.replace("FILE", name) for word in COMMANDS[command]]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_file_of_another_kind_is_one_clear_error(project, command, kind):
     text = KINDS[kind]
+    if command in TEXTS and isinstance(text, str):
+        pytest.skip("any text is of the right kind")
     (project / "other").write_bytes(text if isinstance(text, bytes) else text.encode())
     message, _ = error_of(pulsus_here(project, *call(command, "other")))
     assert "other" in message
 
 
-@pytest.mark.parametrize(
-    "command", ["show", "diff", "apply", "plan", "place", "place check", "place facts", "kb"]
-)
+@pytest.mark.parametrize("command", PLAIN)
 def test_a_readme_is_called_another_kind_and_not_faulty_yaml(project, command):
     (project / "other.md").write_text(KINDS["Markdown"], encoding="utf-8")
     message, hint = error_of(pulsus_here(project, *call(command, "other.md")))
@@ -97,3 +124,40 @@ def test_a_named_pipe_is_refused_without_waiting_for_a_writer(project, command):
     # A process of its own, because a command that waits has to be ended.
     message, _ = error_of(pulsus(project, *call(command, "pipe"), seconds=30))
     assert "is a pipe, not a file" in message
+
+
+def test_a_pipe_of_the_shell_is_read(project):
+    line = f"{PULSUS} eval <(cat rows.jsonl) --output json"
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=project, capture_output=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_token_in_a_named_pipe_is_not_waited_for(project):
+    os.mkfifo(project / "token")
+    with pytest.raises(UsageError, match="token is a pipe, not a file"):
+        read_token_file(project / "token")
+
+
+def test_a_key_of_another_certificate_is_refused_before_a_link_is_shown(project):
+    tls = FIXTURES / "tls"
+    pair = ["--tls-cert", tls / "expired.pem", "--tls-key", tls / "localhost.key"]
+    message, _ = error_of(pulsus_here(project, "serve", *pair))
+    assert "expired.pem and --tls-key " in message
+    assert "are not a certificate and its key: " in message
+
+
+def test_a_device_that_never_ends_is_refused(project):
+    message, _ = error_of(pulsus_here(project, *call("eval", "/dev/zero")))
+    assert "'/dev/zero' is a device, not a file" in message
+
+
+def test_a_file_of_many_invalid_rows_is_refused_after_its_first_thousand(project):
+    (project / "other").write_text('{"a": 1}\n' * 5_000, encoding="utf-8")
+    with mock.patch.object(
+        dataset.RowReader, "read", autospec=True, side_effect=dataset.RowReader.read
+    ) as read:
+        message, _ = error_of(pulsus_here(project, "eval", "other"))
+    assert "other:1: query is missing or empty" in message
+    assert read.call_count == 1_000

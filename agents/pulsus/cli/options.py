@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,23 @@ from pulsus.cli.command_session import (
     tell_project,
 )
 from pulsus.cli.console import warn
+from pulsus.core.system.regular_files import endless_kind
 from pulsus.errors import Denied, PulsusError
+
+
+class GivenFile(click.Path):
+    """An existing file to read. Refuses named pipes and devices: a read may never begin or end."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path. Fails as `click.Path` does."""
+        path = super().convert(value, param, ctx)
+        if kind := endless_kind(Path(os.fsdecode(path))):
+            self.fail(f"File {os.fsdecode(path)!r} is {kind}, not a file.", param, ctx)
+        return path
+
 
 _SWITCHES = ("cache_enabled", "embeddings_enabled", "rag_enabled")
 """Settings that an option of the same name turns on or off; without it the setting counts."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from pulsus.core.system.regular_files import endless_kind
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.errors import (
     ApprovalUnknown,
@@ -83,6 +84,10 @@ class StreamEvent:
 
 def read_token_file(file: Path) -> str:
     """Return the token in the file; `-` is standard input. Raises UsageError."""
+    if kind := endless_kind(file):
+        raise UsageError(
+            f"{file} is {kind}, not a file", hint="give - to read the token from stdin"
+        )
     try:
         text = sys.stdin.readline() if str(file) == "-" else file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as failure:

@@ -17,6 +17,7 @@ from rapidfuzz import process
 
 from pulsus.core.contract import type_compatibility, type_hints
 from pulsus.core.contract.type_hints import Hint, Shape
+from pulsus.core.system.regular_files import endless_kind
 from pulsus.core.types import ArgSpec, JsonValue
 from pulsus.errors import UsageError
 
@@ -147,6 +148,9 @@ def _refuse_constant(word: str) -> NoReturn:
 
 
 def _read_text_file(name: str, file: str) -> str:
+    if kind := endless_kind(Path(file)):
+        fix = 'name a readable file, or write NAME:="@…" for text'
+        raise _wrong_value_error(name, f"@{file}", f"it is {kind}, not a file", fix)
     try:
         with Path(file).open("rb") as stream:
             data = stream.read(MAX_FILE_BYTES + 1)

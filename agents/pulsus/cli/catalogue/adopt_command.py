@@ -12,7 +12,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
-from pulsus.cli.options import common
+from pulsus.cli.options import GivenFile, common
 from pulsus.cli.render import validation_text
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ValidationFailed
@@ -32,9 +32,7 @@ EPILOG = page_end(
 
 
 @click.command(epilog=EPILOG)
-@click.argument(
-    "file", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE"
-)
+@click.argument("file", type=GivenFile(), metavar="FILE")
 @click.option("--domain", metavar="D", help="Domain folder. Without it the tool is shared.")
 @click.option("--action", metavar="A", default="run", show_default=True, help="Action folder.")
 @click.option("--name", metavar="N", help="Name of the tool.  [default: the file's]")

@@ -11,7 +11,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
-from pulsus.cli.options import common, network_option
+from pulsus.cli.options import GivenFile, common, network_option
 from pulsus.cli.render.validation_text import relative
 from pulsus.cli.requester import RequestOptions, find_requester, keep_request, request_options
 from pulsus.errors import UsageError
@@ -40,7 +40,7 @@ EPILOG = page_end(
 
 
 @click.command(epilog=EPILOG)
-@click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("path", type=GivenFile())
 @click.option("--domain", metavar="D", help="Domain folder. Without it the tool is shared.")
 @click.option("--action", required=True, metavar="A", help="Action folder.")
 @click.option("--name", metavar="N", help="Name in the catalogue.  [default: the file's]")

@@ -13,7 +13,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
-from pulsus.cli.options import common
+from pulsus.cli.options import GivenFile, common
 from pulsus.cli.render.validation_text import relative
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ValidationFailed
@@ -44,7 +44,7 @@ EPILOG = page_end(
 @click.command(epilog=EPILOG)
 @click.option(
     "--golden",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=GivenFile(),
     metavar="FILE",
     help="Requests and their right tools: shows which tool wins the requests of another one. "
     f"[default: {GOLDEN}]",

@@ -12,7 +12,7 @@ from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.commands import project_scope, verdict_json
 from pulsus.cli.help_text import page_end
-from pulsus.cli.options import common
+from pulsus.cli.options import GivenFile, common
 from pulsus.errors import UsageError, ValidationFailed
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ EPILOG = page_end(
 @click.argument(
     "files",
     nargs=-1,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=GivenFile(),
     metavar="[FILE]...",
 )
 @click.option(

@@ -17,14 +17,14 @@ from pulsus.cli.evaluate.prepare_search import (
     warn_of_missing,
 )
 from pulsus.cli.help_text import page_end
-from pulsus.cli.options import common
+from pulsus.cli.options import GivenFile, common
 from pulsus.errors import EvalBelowFloor, PulsusError
 
 if TYPE_CHECKING:
     from pulsus.routing.evaluation.compose_cases import ComposeCase
     from pulsus.routing.evaluation.compose_setup import AnswerCase
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FILE = GivenFile()
 
 EPILOG = page_end(
     "pulsus compose-eval plans.jsonl",

@@ -14,7 +14,7 @@ from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.evaluate.prepare_search import NAMED, and_more, prepare, warn_of_missing
 from pulsus.cli.help_text import page_end
-from pulsus.cli.options import common, embeddings_option, rag_option
+from pulsus.cli.options import GivenFile, common, embeddings_option, rag_option
 from pulsus.errors import CalibrationRefused, EvalBelowFloor, PulsusError, UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pulsus.routing.evaluation.dataset import GoldenRow, InvalidQuery
     from pulsus.routing.evaluation.search_setup import SearchSetup
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FILE = GivenFile()
 
 EPILOG = page_end(
     "pulsus eval config/golden.jsonl --floor hit_at_1=0.75",

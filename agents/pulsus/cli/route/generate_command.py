@@ -10,6 +10,7 @@ import click
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, rag_option
+from pulsus.core.system.regular_files import endless_kind
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -118,12 +119,21 @@ def _read(text: str) -> tuple[Example, ...]:
     if not text.startswith("@"):
         return parse_examples(text)
     path = Path(text[1:])
+    if kind := endless_kind(path):
+        raise UsageError(
+            f"--example {text}: it is {kind}, not a file",
+            hint="name a file with a list as in Examples:",
+        )
     try:
         with path.open("rb") as file:
             data = file.read(MAX_EXAMPLE_BYTES + 1)
         if len(data) > MAX_EXAMPLE_BYTES:
-            raise UsageError(f"--example {text}: more than {MAX_EXAMPLE_BYTES} bytes")
+            raise UsageError(
+                f"more than {MAX_EXAMPLE_BYTES} bytes", hint="name a file with one list of examples"
+            )
         return parse_examples(data.decode("utf-8"))
+    except UsageError as failure:
+        raise type(failure)(f"--example {text}: {failure.message}", hint=failure.hint) from failure
     except (OSError, UnicodeDecodeError) as failure:
         reason = getattr(failure, "strerror", None) or "it is not UTF-8"
         raise UsageError(

@@ -13,7 +13,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
-from pulsus.cli.options import common
+from pulsus.cli.options import GivenFile, common
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -66,13 +66,13 @@ EPILOG = page_end(
 )
 @click.option(
     "--tls-cert",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=GivenFile(),
     metavar="FILE",
     help="Certificate, for https.",
 )
 @click.option(
     "--tls-key",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=GivenFile(),
     metavar="FILE",
     help="Key of the certificate.",
 )
@@ -103,6 +103,8 @@ def command(
     if (tls_cert is None) != (tls_key is None):
         raise UsageError("a certificate needs its key", hint="give both --tls-cert and --tls-key")
     tls = tls_cert is not None
+    if tls_cert is not None and tls_key is not None:
+        _require_pair(tls_cert, tls_key)
     _require_safe(host, tls=tls, insecure=insecure_remote)
     require_web_extra()
     import uvicorn
@@ -170,6 +172,31 @@ def _require_safe(host: str, *, tls: bool, insecure: bool) -> None:
             hint="add --tls-cert FILE --tls-key FILE, or put a TLS proxy before it and add "
             "--insecure-remote",
         )
+
+
+def _require_pair(cert: Path, key: Path) -> None:
+    """Raise UsageError unless the files are a certificate and its key, both in the form PEM.
+
+    A key with a password is not checked: uvicorn asks for the password when it starts.
+    """
+    import ssl
+
+    class HasPassword(Exception):
+        pass
+
+    def refuse_password() -> str:
+        raise HasPassword
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, refuse_password)
+    except HasPassword:
+        return
+    except OSError as failure:
+        reason = failure.strerror or str(failure)
+        raise UsageError(
+            f"--tls-cert {cert} and --tls-key {key} are not a certificate and its key: {reason}",
+            hint="name two files in the form PEM that belong together",
+        ) from None
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -16,6 +16,7 @@ from pulsus.errors import PulsusError, UsageError
 from pulsus.fast_dataclass import dataclass
 
 _SHOWN = 40
+_OWN_STREAMS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 _DOCUMENT = re.compile(r"""(?:\s*(?:#.*|---.*)?\n)*\s*(?:[{\[]|- |["']?\w+["']?\s*:(?:\s|$))""")
 """The beginning of JSON, or of YAML: a key or an item, perhaps after comments."""
 
@@ -144,6 +145,20 @@ class ExpectedFile:
         hint = hints.get(failure.code, f"name {self.noun} that you may read")
         reason = failure.reason.removeprefix("cannot be read: ")
         return self.invalid(f"cannot read {shown}: {reason}", hint=hint, file=shown)
+
+
+def endless_kind(path: Path) -> str:
+    """Return the kind of a pipe or a device, whose read may never begin or end; '' for others.
+
+    A pipe that this process already has, such as that of `<(…)` in a shell, has a writer.
+    """
+    if str(path).startswith(_OWN_STREAMS):
+        return ""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return ""
+    return "" if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else kind_of(mode)
 
 
 def _read_up_to(fd: int, most: int, expected: int) -> bytes:

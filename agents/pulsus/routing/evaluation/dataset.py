@@ -24,6 +24,8 @@ _REMARKS = ("id", "note")
 """Keys of a request that are for its reader."""
 _REQUEST = ("query", "tools", "policy", "any", "inputs")
 _TOOL = ("id", "name", "description", "params")
+_MOST_INVALID = 1000
+"""After so many invalid rows without a valid one the rest is not read."""
 _ALSO = {"any_of": "any", "expected": "tools", "parameters": "params", "args": "params"}
 """Other names that people use for a key."""
 
@@ -85,6 +87,8 @@ def read_queries(
             message = error.message.removeprefix(f"{where}: ")
             first = first or UsageError(f"{where}: {message}", hint=error.hint)
             invalid.append(InvalidQuery(number, message, error.hint))
+            if len(invalid) == _MOST_INVALID and not valid:
+                break  # it is a file of another kind, and may have millions of lines
     if first and not valid:
         raise first
     require_rows(valid, path, "requests")
