@@ -31,6 +31,8 @@ def replies(claims):
         ("```tool\npulsus_query\n```", "call"),
         ("I restarted nginx.", "action"),
         ("The container has been stopped.", "state"),
+        ("The line 'hello' has been appended to /tmp/note.txt.", "action"),
+        ("The file now contains the line hello.", "action"),
         ("The logs show an error.", "output"),
         ("Memory usage is 4.2GB.", "figure"),
         ("The disk usage of /tmp/work/reports is 0 bytes.", "figure"),
@@ -55,6 +57,20 @@ def test_the_sentence_that_claims_is_named():
 
 @pytest.mark.parametrize("reply", ["", "  \n", "Is the service running?", "`the disk is full`"])
 def test_questions_and_quotations_claim_nothing(reply):
+    assert claim(reply) is None
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The option has been removed in version 3.",
+        "Debian has moved this folder to /usr/lib.",
+        "Once the user has been created, add the key to /home/x/.ssh.",
+        "The setting was not changed in nginx.conf.",
+        "Logs are written to /var/log/nginx by the service.",
+    ],
+)
+def test_advice_about_files_claims_no_work(reply):
     assert claim(reply) is None
 
 
