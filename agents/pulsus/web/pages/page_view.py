@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, select_autoescape
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -43,6 +43,12 @@ def _finalize(value: Any) -> Any:
     return "" if value is None else value
 
 
+def _breakable(text: str) -> Markup:
+    """Return an id that a narrow column breaks behind `/` and `_`, and not within a word."""
+    shown = str(escape(visible_text(text)))
+    return Markup(shown.replace("/", "/<wbr>").replace("_", "_<wbr>"))
+
+
 _TEMPLATES: Final = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
     autoescape=select_autoescape(default=True, default_for_string=True),
@@ -50,6 +56,7 @@ _TEMPLATES: Final = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+_TEMPLATES.filters["breakable"] = _breakable
 
 
 def show_page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
