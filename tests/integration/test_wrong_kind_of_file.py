@@ -41,7 +41,7 @@ TEXTS = ("adopt", "input")
 """Commands that take any text."""
 PLAIN = ("show", "diff", "apply", "plan", "place", "place check", "place facts", "kb")
 """Commands for a document; the others read rows, scripts or any text."""
-KINDS = {
+KINDS: dict[str, str | bytes] = {
     "Markdown": "# Read me\n\n**All** you need to know.\n",
     "text": "just words\n",
     "empty": "",
