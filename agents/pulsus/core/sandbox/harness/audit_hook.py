@@ -92,14 +92,18 @@ def install(fd: int, *, paths: bool = True) -> Callable[[], None]:
         if event not in watched:
             return
         try:
-            for fact in about(event, args):
-                if fact in seen or (fact[0] == "p" and not paths) or counts[fact[0]] > MOST:
-                    continue
-                seen.add(fact)
-                counts[fact[0]] += 1
+            facts = (*about(event, args),)
+        except Exception:  # noqa: BLE001 - the candidate may have written the arguments' classes
+            facts = (("s", f"calls {event} with arguments that cannot be read"),)
+        for fact in facts:
+            if fact in seen or (fact[0] == "p" and not paths) or counts[fact[0]] > MOST:
+                continue
+            seen.add(fact)
+            counts[fact[0]] += 1
+            try:
                 write(own, " ".join(fact).encode("utf-8", "backslashreplace") + b"\n")
-        except Exception:  # noqa: BLE001 - strange arguments; the call itself must go on
-            pass
+            except OSError:  # the candidate closed the channel; the call itself must go on
+                return
 
     sys.addaudithook(hook)
     return lambda: seen.add(("s", "calls gc.get_objects"))

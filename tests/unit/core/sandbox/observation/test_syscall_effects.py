@@ -422,6 +422,13 @@ def test_without_a_listener_the_audit_hook_reports_effects(monkeypatch):
     assert seen.paths == ("/etc/x",)
 
 
+def test_a_program_whose_name_the_hook_cannot_read_is_reported_and_not_forgotten(monkeypatch):
+    monkeypatch.setattr(seccomp_notify, "_refused", ["not here"])
+    unreadable = "type('Name', (), {'__fspath__': lambda self: os.listdir('/none')})()"
+    seen = attempt(f"subprocess.Popen([{unreadable}])")
+    assert seen.others == ("calls subprocess.Popen with arguments that cannot be read",)
+
+
 def test_a_listener_that_cannot_be_taken_is_done_without(monkeypatch):
     def refuse(first):
         raise PermissionError("not allowed")
