@@ -11,6 +11,7 @@ from unittest import mock
 import pytest
 
 from pulsus.cli.server_client import read_token_file
+from pulsus.core.compose.plans import pins
 from pulsus.errors import UsageError
 from pulsus.routing.evaluation import dataset
 from tests.project import FIXTURES, PULSUS, make, pulsus, pulsus_here
@@ -81,11 +82,11 @@ def call(command, name):
     return [word.replace("FILE", name) for word in COMMANDS[command]]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [(c, kind) for c in COMMANDS for kind in (BINARY if c in TEXTS else KINDS)],
+)
 def test_a_file_of_another_kind_is_one_clear_error(project, command, kind):
-    if command in TEXTS and kind not in BINARY:
-        pytest.skip("any text is of the right kind")
     (project / "other").write_bytes(KINDS[kind])
     message, _ = error_of(pulsus_here(project, *call(command, "other")))
     assert "other" in message
@@ -145,7 +146,50 @@ def test_a_key_of_another_certificate_is_refused_before_a_link_is_shown(project)
     pair = ["--tls-cert", tls / "expired.pem", "--tls-key", tls / "localhost.key"]
     message, _ = error_of(pulsus_here(project, "serve", *pair))
     assert "expired.pem and --tls-key " in message
-    assert "are not a certificate and its key: " in message
+    assert "are not a certificate and its key: the key is that of another certificate" in message
+
+
+def test_a_large_module_is_refused_before_it_is_parsed(project):
+    (project / "large.py").write_bytes(b"x = 1\n" * 40_000)
+    with mock.patch.object(pins, "collect_step_sources", side_effect=AssertionError):
+        done = pulsus_here(project, "promote", "large.py", "--action", "greet", "--yes")
+    assert done.code == 3
+    assert "240000 bytes; the limit is 200000: split the module" in done.err
+
+
+@pytest.mark.parametrize("script", ["", "#!/bin/sh\n# nothing yet\n"])
+def test_a_script_without_code_is_no_tool(project, script):
+    (project / "empty.sh").write_text(script, encoding="utf-8")
+    message, _ = error_of(pulsus_here(project, "tools", "adopt", "empty.sh"))
+    assert "there is no code in it" in message
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        pytest.param(b"\x89PNG", "it is not UTF-8 text: byte 0 is 0x89", id="a picture"),
+        pytest.param(
+            b"# Read me\n\n**All**\n", "Invalid statement (at line 3, column 1)", id="text"
+        ),
+        pytest.param(b"#" * 4_000_001, "it is larger than 4000000 bytes", id="too large"),
+        pytest.param("folder", "it is not a regular file", id="a folder"),
+        pytest.param("pipe", "it is not a regular file", id="a pipe"),
+    ],
+)
+def test_settings_of_another_kind_are_named_without_a_number_of_the_system(
+    tmp_path, content, reason
+):
+    (tmp_path / "workflows").mkdir()
+    settings = tmp_path / "config/pulsus.toml"
+    settings.parent.mkdir()
+    if content == "folder":
+        settings.mkdir()
+    elif content == "pipe":
+        os.mkfifo(settings)
+    else:
+        settings.write_bytes(content)
+    message, _ = error_of(pulsus_here(tmp_path, "config", "show"))
+    assert message == f"error[CONFIG_INVALID]: cannot read config/pulsus.toml: {reason}"
 
 
 def test_a_device_that_never_ends_is_refused(project):

@@ -128,6 +128,8 @@ def _parse_script(source: bytes, file: Path, name: str) -> ParsedScript:
         code = source.decode("utf-8-sig")
         if _is_python(file, code):
             return python_script.parse_python_script(code)
+        if all(line.lstrip()[:1] in ("", "#") for line in code.splitlines()):
+            raise NotAdoptable("there is no code in it")
         script = shell_script.parse_shell_script(code, name)
         if problem := shell_syntax.find_syntax_error(code, shell_script.name_shell(code)):
             raise NotAdoptable(f"it cannot be parsed: {problem}")

@@ -108,9 +108,18 @@ def _read_toml(path: Path) -> Tree:
     ) as error:  # not TOML, not UTF-8, or a number of too many digits
         shown = f"{path.parent.name}/{path.name}" if path.parent.name == "config" else path.name
         twice = diagnostics.repeated_section_error(str(error), text, shown)
-        raise twice or ConfigError(
-            f"cannot read {shown}: {error}", hint="correct the file"
-        ) from error
+        reason, hint = _unreadable(error)
+        raise twice or ConfigError(f"cannot read {shown}: {reason}", hint=hint) from error
+
+
+def _unreadable(error: Exception) -> tuple[str, str]:
+    """Return why a settings file cannot be read, and what to do."""
+    if isinstance(error, UnicodeDecodeError):
+        byte = error.object[error.start]
+        return f"it is not UTF-8 text: byte {error.start} is {byte:#x}", "save it as UTF-8"
+    if isinstance(error, OSError):
+        return error.strerror or str(error), "put a TOML file there that this user may read"
+    return str(error), "correct the file"
 
 
 def _read_environment(model: type[Section]) -> Tree:

@@ -18,9 +18,10 @@ def read_bytes(path: Path) -> bytes:
     A link to a device, a pipe or an open descriptor would give another content at each read.
     """
     file = os.open(path, _READ)
+    if not stat.S_ISREG(os.fstat(file).st_mode):  # first: Python opens no folder
+        os.close(file)
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     with os.fdopen(file, "rb") as opened:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
         content = opened.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise OSError(errno.EFBIG, f"it is larger than {MOST_BYTES} bytes", str(path))

@@ -192,7 +192,9 @@ def _require_pair(cert: Path, key: Path) -> None:
     except HasPassword:
         return
     except OSError as failure:
-        reason = failure.strerror or str(failure)
+        reason = failure.strerror or "at least one of them is not in the form PEM"
+        if getattr(failure, "reason", None) == "KEY_VALUES_MISMATCH":
+            reason = "the key is that of another certificate"
         raise UsageError(
             f"--tls-cert {cert} and --tls-key {key} are not a certificate and its key: {reason}",
             hint="name two files in the form PEM that belong together",

@@ -75,7 +75,13 @@ def file_module(project: Project, path: Path, target: Target) -> CandidateModule
 
 
 def pinned_steps(project: Project, source: bytes) -> pins.PinnedTools:
-    """Tool and pinned bytes of every step a module calls; the catalogue is read only for one."""
+    """Return tool and pinned bytes of every step a module calls.
+
+    The catalogue is read only for a module with steps. A module that the gate refuses for its size
+    has none: Python would parse 50 MB for a minute.
+    """
+    if len(source) > project.settings.validation.max_module_bytes:
+        return {}
     return pins.collect_step_sources(source, lambda ref: project.catalogue.find(ref), read_module)
 
 
