@@ -28,8 +28,9 @@ from argument_samples import FOLDS, Sample, load
 from pulsus.core.arguments.argument_model import FILE, ArgumentModel, parse_model
 from pulsus.core.arguments.assignment import best_assignment, with_second_choices
 from pulsus.core.arguments.candidates.candidate import Candidate
+from pulsus.core.arguments.candidates.fill_limits import limit_of, raise_sure
 from pulsus.core.arguments.features.confidence_features import confidence_features
-from pulsus.core.arguments.filler import limit_of, raise_sure, score_options
+from pulsus.core.arguments.filler import score_options
 from pulsus.core.arguments.inputs import Input
 
 L2 = 2.0

@@ -13,11 +13,11 @@ import anyio
 from pulsus.agent.agent_events import AgentEvent
 from pulsus.agent.answers.repeated_calls import RepeatedCalls
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
-from pulsus.agent.loop.agent_loop import AgentLoop, AgentRunEnd, LoopPorts
+from pulsus.agent.loop.agent_loop import AgentLoop, AgentRunEnd
 from pulsus.agent.loop.call_draft import AskPerson, CallDraft, RefusedCall, RunCall
 from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.run_calls import CallRunner
-from pulsus.agent.loop.run_ports import PersonAnswer
+from pulsus.agent.loop.run_ports import LoopPorts, PersonAnswer
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.loop.transcript import Transcript
 from pulsus.agent.loop.turn_budget import TurnBudget

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pulsus.approvals.cards.approval_card import ApprovalSubject
-from pulsus.approvals.cards.waiting_approvals import CardPorts, WaitingApprovals
+from pulsus.approvals.cards.card_ports import CardPorts
+from pulsus.approvals.cards.waiting_approvals import WaitingApprovals
 from pulsus.core.types import JsonValue
 
 MOVE: dict[str, JsonValue] = {"action": "migrate", "vmid": 101, "source": "pve1", "target": "pve2"}

@@ -26,11 +26,10 @@ from hypothesis.stateful import (
 
 from pulsus.agent.answers.repeated_calls import RepeatedCalls
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
-from pulsus.agent.loop.agent_loop import LoopPorts
 from pulsus.agent.loop.call_draft import AskPerson, RunCall
 from pulsus.agent.loop.check_calls import ArgumentCheck, CallRules
 from pulsus.agent.loop.run_calls import CallRunner
-from pulsus.agent.loop.run_ports import PersonAnswer
+from pulsus.agent.loop.run_ports import LoopPorts, PersonAnswer
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.loop.turn.turn_calls import TurnCalls
 from pulsus.agent.tool_protocol import CallNeeds, CallOutcome, ProposedCall

@@ -19,10 +19,10 @@ from pulsus.agent.answers.repeated_calls import RepeatedCalls
 from pulsus.agent.cluster_context import ClusterContext, join_contexts
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
 from pulsus.agent.knowledge.knowledge_gate import asks_to_look_again
-from pulsus.agent.loop.agent_loop import AgentLoop, AgentRunEnd, LoopPorts
+from pulsus.agent.loop.agent_loop import AgentLoop, AgentRunEnd
 from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.run_calls import CallRunner
-from pulsus.agent.loop.run_ports import ApprovalAsker, RunRecorder
+from pulsus.agent.loop.run_ports import ApprovalAsker, LoopPorts, RunRecorder
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.loop.transcript import Transcript
 from pulsus.agent.loop.turn_budget import TurnBudget

@@ -14,8 +14,9 @@ import anyio
 from pulsus.agent.agent_events import AgentEvent
 from pulsus.agent.agent_session import AgentSession, AskOptions
 from pulsus.agent.mentions.mention_parser import Mention
+from pulsus.approvals.cards.card_ports import CardPorts
 from pulsus.approvals.cards.stored_requests import RequestKind, StoredRequests
-from pulsus.approvals.cards.waiting_approvals import CardPorts, WaitingApprovals
+from pulsus.approvals.cards.waiting_approvals import WaitingApprovals
 from pulsus.bootstrap.approval_setup import card_decisions, interrupted_approvals
 from pulsus.bootstrap.build_agent_session import make_agent_session
 from pulsus.core.storage.state_db.shared_connection import SharedConnection

@@ -7,27 +7,25 @@ answer leaves a session with an unverified write unsaid.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Final
 
-from pulsus.agent.agent_events import EmitEvent, agent_event
+from pulsus.agent.agent_events import agent_event
 from pulsus.agent.answers.phantom_claims import SAFE_MESSAGE, find_phantom_claim
 from pulsus.agent.answers.repeated_calls import ErrorTurns
 from pulsus.agent.answers.run_facts import RunFacts, run_note
 from pulsus.agent.answers.tool_markup import remove_leaks
 from pulsus.agent.answers.ungrounded_numbers import find_ungrounded_numbers
-from pulsus.agent.answers.unread_claims import SeenWords, find_unread_subjects
-from pulsus.agent.loop.call_draft import CallDraft
+from pulsus.agent.answers.unread_claims import find_unread_subjects
+from pulsus.agent.loop.agent_run_values import AgentRunValues
 from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.model_asker import ModelAsker
 from pulsus.agent.loop.run_calls import CallRunner
-from pulsus.agent.loop.run_ports import AgentCounters, ApprovalAsker, RunRecorder, WriteVerifier
+from pulsus.agent.loop.run_ports import LoopPorts
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.loop.transcript import Transcript, message_size
 from pulsus.agent.loop.turn.turn_calls import TurnCalls
-from pulsus.agent.loop.turn.turn_result import TurnResult
 from pulsus.agent.loop.turn_budget import TurnBudget
 from pulsus.agent.model.proposal import (
     AgentMessage,
@@ -51,7 +49,6 @@ REFUSED: Final = 6
 STOPPED: Final = 130
 """Exit statuses of a run (contracts)."""
 
-_LOOKING_TURNS: Final = 2
 _LOOK_FIRST: Final = "Nothing was read yet: call a tool first, and answer from its result."
 _UNGROUNDED: Final = (
     "No tool result has {numbers}. Answer again: copy numbers with their units from the results, "
@@ -62,19 +59,6 @@ _NO_CALL_NOW: Final = "No tool can be called now: give your final answer."
 _NOT_VERIFIED: Final = "not verified: "
 _STOPPED_TEXT: Final = "it was stopped"
 _TIME_IS_OVER: Final = "the time of the run is over"
-
-
-@dataclass(frozen=True, slots=True)
-class LoopPorts:
-    """Everything with an effect that a run uses. `steer` gives messages that arrived meanwhile."""
-
-    emit: EmitEvent
-    asker: ApprovalAsker
-    verifier: WriteVerifier
-    record: RunRecorder
-    counters: AgentCounters
-    steer: Callable[[], Sequence[str]] = field(default=tuple)
-    clock: Callable[[], float] = field(default=time.monotonic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +116,9 @@ class AgentLoop:
         """
         emit = self._ports.emit
         emit(agent_event("agent_start", run_id=run_id, max_turns=self._budget.max_turns))
-        run = _Run(replace(state, calls_made=0, succeeded=0, errors=ErrorTurns()), transcript)
+        run = AgentRunValues(
+            replace(state, calls_made=0, succeeded=0, errors=ErrorTurns()), transcript
+        )
         run.deadline = self._ports.clock() + self._seconds
         run.looks_first, run.likely, run.question = looks_first, likely, question
         run.seen.add(known)
@@ -154,7 +140,7 @@ class AgentLoop:
         return await self._end_without_answer(run)
 
     async def _run_turn(
-        self, run: _Run, tools: Callable[[SessionState], Sequence[ToolDescriptor]]
+        self, run: AgentRunValues, tools: Callable[[SessionState], Sequence[ToolDescriptor]]
     ) -> AgentRunEnd | None:
         if run.turn == self._budget.max_turns:
             await self._verify_open_writes(run)
@@ -184,14 +170,14 @@ class AgentLoop:
             return None
         return await self._finish(run, proposal)
 
-    def _reason_to_end(self, run: _Run) -> tuple[str, int] | None:
+    def _reason_to_end(self, run: AgentRunValues) -> tuple[str, int] | None:
         """Return why no further turn begins, with the exit status, or None."""
         if self._cancellation.is_cancelled:
             return _STOPPED_TEXT, STOPPED
         return (_TIME_IS_OVER, OUT_OF_TURNS) if self._ports.clock() >= run.deadline else None
 
     async def _propose(
-        self, run: _Run, tools: tuple[ToolDescriptor, ...], text_only: bool
+        self, run: AgentRunValues, tools: tuple[ToolDescriptor, ...], text_only: bool
     ) -> TurnProposal | None:
         """Return the model's proposal, as `ModelAsker.ask` does."""
         run.must_call = run.must_look() and bool(tools) and not text_only
@@ -203,7 +189,7 @@ class AgentLoop:
         ask = TurnRequest(messages, tools, text_only, run.state.turn, run.must_call, likely)
         return await self._asker.ask(ask, run.deadline)
 
-    async def _run_calls(self, run: _Run, proposal: TurnProposal) -> AgentRunEnd | None:
+    async def _run_calls(self, run: AgentRunValues, proposal: TurnProposal) -> AgentRunEnd | None:
         before, worked = run.state.calls_made, run.state.succeeded
         left = run.deadline - self._ports.clock()
         writes = self._budget.accepts_writes(run.turn)
@@ -230,7 +216,7 @@ class AgentLoop:
         run.transcript.add_user(notes, run.state.turn)
         return None
 
-    def _suspend(self, run: _Run, suspended: Suspension) -> AgentRunEnd:
+    def _suspend(self, run: AgentRunValues, suspended: Suspension) -> AgentRunEnd:
         """Return the end of a run whose request a person decides. The model is not asked again."""
         self._ports.emit(
             agent_event(
@@ -242,7 +228,7 @@ class AgentLoop:
         )
         return self._end(run, suspended.message, "low", WAITING, answer=False)
 
-    async def _finish(self, run: _Run, proposal: TurnProposal) -> AgentRunEnd | None:
+    async def _finish(self, run: AgentRunValues, proposal: TurnProposal) -> AgentRunEnd | None:
         """Return the final answer, or None if gate 2 sends the model back to verify."""
         blocked = refuse_answer(run.state.gates.workflow)
         if blocked is not None and run.turn < self._budget.max_turns:
@@ -281,19 +267,19 @@ class AgentLoop:
             return self._end(run, f"{run.waits_for}. {text}", "low", WAITING)
         return self._end(run, text, confidence, DONE)
 
-    def _unsupported(self, run: _Run, answer: str) -> tuple[str, ...]:
+    def _unsupported(self, run: AgentRunValues, answer: str) -> tuple[str, ...]:
         """Return the numbers of an answer that no result of a run with results has."""
         if not run.state.succeeded:
             return ()
         return find_ungrounded_numbers(answer, run.transcript.sources())
 
-    def _unread(self, run: _Run, answer: str) -> tuple[str, ...]:
+    def _unread(self, run: AgentRunValues, answer: str) -> tuple[str, ...]:
         """Return what an answer claims a state of, though no result of this request mentions it."""
         if not run.state.succeeded:
             return ()
         return find_unread_subjects(answer, run.transcript.request, run.seen)
 
-    def _sends_back(self, run: _Run, answer: str) -> bool:
+    def _sends_back(self, run: AgentRunValues, answer: str) -> bool:
         """Return True if the answer has numbers that nothing has. Asked once a run."""
         if run.sent_back or run.turn >= self._budget.max_turns:
             return False
@@ -303,29 +289,29 @@ class AgentLoop:
             self._correct(run, "ungrounded", _UNGROUNDED.format(numbers=", ".join(numbers)))
         return run.sent_back
 
-    def _note_proposal(self, run: _Run, proposal: TurnProposal) -> None:
+    def _note_proposal(self, run: AgentRunValues, proposal: TurnProposal) -> None:
         run.transcript.add_proposal(proposal, run.state.turn)
         if proposal.leaked:
             self._withdraw_markup(run)
 
-    def _withdraw_markup(self, run: _Run) -> None:
+    def _withdraw_markup(self, run: AgentRunValues) -> None:
         """Withdraw the text of a turn that held the markup of a tool call."""
         self._ports.record.event("withdrawn", decision="artifact", artifacts=[])
         self._ports.emit(agent_event("agent_withdrawn", turn=run.turn, reason="artifact"))
 
-    def _correct_kind(self, run: _Run, proposal: TurnProposal) -> None:
+    def _correct_kind(self, run: AgentRunValues, proposal: TurnProposal) -> None:
         """Tell the model that this turn takes the other kind of answer."""
         if proposal.calls:
             self._correct(run, "malformed_json", _NO_CALL_NOW)
         else:
             self._correct(run, "nothing_read", _LOOK_FIRST)
 
-    def _correct(self, run: _Run, reason: str, message: str) -> None:
+    def _correct(self, run: AgentRunValues, reason: str, message: str) -> None:
         self._ports.record.event("correction", decision=reason, artifacts=[])
         self._ports.emit(agent_event("agent_correction", reason=reason))
         run.transcript.add_correction(message, run.state.turn)
 
-    async def _verify_open_writes(self, run: _Run) -> None:
+    async def _verify_open_writes(self, run: AgentRunValues) -> None:
         """Verify what was written and not read, by the reads that the contracts name."""
         for draft in run.writes:
             ids = {one.id for one in draft.resources}
@@ -333,7 +319,7 @@ class AgentLoop:
                 run.state, note = await self._calls.verify(run.state, draft, self._ports.verifier)
                 run.transcript.add_user([note], run.state.turn)
 
-    async def _end_without_answer(self, run: _Run) -> AgentRunEnd:
+    async def _end_without_answer(self, run: AgentRunValues) -> AgentRunEnd:
         """Return the end of a run whose turns are used up."""
         await self._verify_open_writes(run)
         turns = self._budget.max_turns
@@ -345,7 +331,7 @@ class AgentLoop:
         return self._end(run, message, "low", status, answer=self._is_open(run))
 
     async def _end_early(
-        self, run: _Run, why: str, status: int, error: PulsusError | None = None
+        self, run: AgentRunValues, why: str, status: int, error: PulsusError | None = None
     ) -> AgentRunEnd:
         """Return the end of a run that cannot go on. An unverified write is verified first."""
         await self._verify_open_writes(run)
@@ -353,12 +339,12 @@ class AgentLoop:
         answer = bool(run.writes) or self._is_open(run)
         return self._end(run, f"the run ended early: {why}", "low", status, error, answer=answer)
 
-    def _is_open(self, run: _Run) -> bool:
+    def _is_open(self, run: AgentRunValues) -> bool:
         return not run.state.gates.workflow.may_answer()
 
     def _end(
         self,
-        run: _Run,
+        run: AgentRunValues,
         text: str,
         confidence: Confidence,
         status: int,
@@ -385,51 +371,3 @@ class AgentLoop:
             "end", decision=str(status), summary=text, confidence=confidence, artifacts=[]
         )
         return AgentRunEnd(run.state, text, confidence, status, suggested, error, facts, run.note)
-
-
-class _Run:
-    """The values that change during a run."""
-
-    def __init__(self, state: SessionState, transcript: Transcript) -> None:
-        self.state, self.transcript = state, transcript
-        self.turn = 0
-        self.deadline = 0.0
-        self.looks_first = self.must_call = self.sent_back = False
-        self.likely: ProposedCall | None = None
-        self.last_calls: list[tuple[str, Mapping[str, JsonValue]]] = []
-        self.question = ""
-        self.deeds = RunFacts()
-        self.note = ""
-        self.unsupported: tuple[str, ...] = ()
-        self.unread: tuple[str, ...] = ()
-        """The sentence beside the answer, and the numbers and subjects of it that no result has."""
-        self.seen = SeenWords()
-        self.seen.add(state.knowledge.summary())
-        self.waits_for = ""
-        """Says which read waits for a person, as long as no other call worked after it."""
-        self.suggested: list[dict[str, JsonValue]] = []
-        self.writes: list[CallDraft] = []
-
-    def note_writes(self, done: TurnResult) -> None:
-        """Remember which writes of a turn succeeded. One that failed may have begun."""
-        worked = {each.call.call_id for each in done.envelopes if each.envelope["ok"]}
-        for draft in done.writes:
-            names = [one.id for one in draft.resources] or [draft.call.tool]
-            files = draft.needs.paths if draft.needs.written else ()
-            ok = draft.call.call_id in worked
-            self.deeds = self.deeds.after_write(names, ok=ok, files=files)
-
-    def facts(self) -> RunFacts:
-        """Return what the run did up to now."""
-        unverified = tuple(one.resource_id for one in self.state.gates.workflow.unverified)
-        return replace(self.deeds, succeeded=self.state.succeeded, unverified=unverified)
-
-    def repeats(self, proposal: TurnProposal) -> bool:
-        """Return True if the calls of a turn are those of the turn before. Remembers them."""
-        calls = [(call.tool, call.args) for call in proposal.calls]
-        before, self.last_calls = self.last_calls, calls
-        return calls == before
-
-    def must_look(self) -> bool:
-        """Return True if a tool has to be called now: in two turns at most, until one worked."""
-        return self.looks_first and self.turn <= _LOOKING_TURNS and not self.state.succeeded

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import field
 from typing import Literal, Protocol
 
+from pulsus.agent.agent_events import EmitEvent
 from pulsus.agent.loop.call_draft import AskPerson, CallDraft
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
@@ -56,3 +60,16 @@ class AgentCounters(Protocol):
     def count(self, name: str, **labels: str) -> None:
         """Add one to a counter."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPorts:
+    """Everything with an effect that a run uses. `steer` gives messages that arrived meanwhile."""
+
+    emit: EmitEvent
+    asker: ApprovalAsker
+    verifier: WriteVerifier
+    record: RunRecorder
+    counters: AgentCounters
+    steer: Callable[[], Sequence[str]] = field(default=tuple)
+    clock: Callable[[], float] = field(default=time.monotonic)

@@ -17,13 +17,12 @@ in `stored_requests.py`; a decision is recorded by `card_decisions.py`, and what
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from pulsus.approvals.cards.approval_card import (
     ENDED,
@@ -33,13 +32,12 @@ from pulsus.approvals.cards.approval_card import (
 )
 from pulsus.approvals.cards.card_events import (
     CardChange,
-    EmitCardEvent,
     change_events,
     end_events,
     start_events,
 )
-from pulsus.approvals.cards.one_time_token import LiveTokens, RandomToken, is_token
-from pulsus.core.telemetry.ids import Clock, utc_now
+from pulsus.approvals.cards.card_ports import CardPorts
+from pulsus.approvals.cards.one_time_token import LiveTokens, is_token
 from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 from pulsus.errors import (
@@ -61,43 +59,6 @@ MOST_KEPT: Final = 1000
 
 _MOST_REASON: Final = 1000
 """Characters of the reason of a denial."""
-
-
-class DecisionRecord(Protocol):
-    """Records decisions before anything runs: `card_decisions.py`, or the ledger alone."""
-
-    def approved(self, card: ApprovalCard) -> None:
-        """Keep an approval. An error means that nothing runs."""
-        ...
-
-    def denied(self, card: ApprovalCard) -> None:
-        """Keep a denial."""
-        ...
-
-    def started(self, card: ApprovalCard) -> None:
-        """Keep that the execution starts. Raises an error if it was started before."""
-        ...
-
-    def ended(self, card: ApprovalCard) -> None:
-        """Keep how the execution ended."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class CardPorts:
-    """Everything outside that waiting approvals use.
-
-    `seconds` is a monotonic clock, by which cards expire: setting the time of day back revives
-    none. `approvers` returns the number of people who may approve: with one, that person may
-    approve an own request.
-    """
-
-    decisions: DecisionRecord
-    emit: EmitCardEvent
-    seconds: Callable[[], float]
-    approvers: Callable[[], int] = lambda: 1
-    now: Clock = utc_now
-    random: RandomToken = field(default=secrets.token_hex)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pulsus.approvals.approver_protocol import Approver
 from pulsus.approvals.run_consent import command_with_inputs, input_options
-from pulsus.core.arguments.filler import FIRM_LIMIT
+from pulsus.core.arguments.candidates.fill_limits import FIRM_LIMIT
 from pulsus.core.telemetry.redaction import is_secret_name
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import ArgSpec, InputValue, JsonValue, ParamRef, RouteOutcome, ToolSpec

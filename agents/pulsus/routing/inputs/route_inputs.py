@@ -8,8 +8,7 @@ is asked about what the words of a request leave open (input_model.py).
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -19,7 +18,6 @@ from pulsus.core.python_source import python_parser
 from pulsus.core.types import (
     ArgSpec,
     Catalogue,
-    InputModelUse,
     InputValue,
     JsonValue,
     OutputRef,
@@ -33,9 +31,9 @@ from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.routing import plan_preview
 from pulsus.routing.inputs import (
     input_conflicts,
+    input_notes,
     plan_steps,
     promoted_steps,
-    unfollowed_restrictions,
 )
 from pulsus.routing.inputs.plan_steps import PromotedPlan, StepInputs
 from pulsus.routing.inputs.request_values import (
@@ -118,7 +116,7 @@ def with_inputs(
     }
     inputs |= {a.name: d for a in args if a.name not in inputs and (d := _default(a)) is not None}
     named = [arg for arg in args if not arg.kind.startswith("var_")]
-    left_out = _left_out(outcome, steps, read, found, inputs) if fill else ()
+    left_out = input_notes.find_left_out(outcome, steps, read, found, inputs) if fill else ()
     return replace(
         outcome,
         inputs={**{a.name: inputs[a.name] for a in named if a.name in inputs}, **_wired(outcome)},
@@ -129,83 +127,11 @@ def with_inputs(
         input_model=use,
         notes=(
             *outcome.notes,
-            *_say_left_out(left_out),
-            *_failures(use),
-            *_early_limits(steps, read, {*given, *found}),
+            *input_notes.say_left_out(left_out),
+            *input_notes.model_failures(use),
+            *input_notes.early_limits(steps, read, {*given, *found}),
         ),
     )
-
-
-def _left_out(
-    outcome: RouteOutcome,
-    steps: Sequence[StepInputs],
-    read: RequestValues,
-    found: Mapping[str, FilledValue],
-    inputs: Mapping[str, InputValue],
-) -> tuple[str, ...]:
-    """Return the words that restrict the answer, and that no tool, input or named part follows."""
-    chosen = {step.tool.id for step in steps}
-    ranked = [
-        *outcome.candidates,
-        *(candidate for part in outcome.subintents for candidate in part.candidates),
-    ]
-    matched = {
-        word
-        for one in ranked
-        if one.tool.id in chosen
-        for words in one.matched.values()
-        for word in words
-    }
-    used = [value.text for step in read.values for value in step]
-    numbers = {
-        float(value)
-        for value in (
-            *(one.value for one in inputs.values()),
-            *(one.value for one in found.values()),
-            *(one.default for step in steps for one in step.inputs.inputs),
-        )
-        # True is 1, and 0 and 1 are defaults of many inputs.
-        if isinstance(value, int | float) and value not in (0, 1)
-    }
-    said = (*used, *read.unused, *outcome.uncovered)
-    tools = [step.tool for step in steps]
-    request = outcome.intent.intent
-    return unfollowed_restrictions.find_unfollowed_restrictions(
-        request, tools, said, matched, numbers
-    )
-
-
-def _say_left_out(left_out: Sequence[str]) -> tuple[str, ...]:
-    if not left_out:
-        return ()
-    listed = ", ".join(map(repr, left_out))
-    return (f"left out: {listed}; nothing in this answer follows these words",)
-
-
-def _early_limits(
-    steps: Sequence[StepInputs], read: RequestValues, known: Collection[str]
-) -> Iterator[str]:
-    """Yield a line for each default that cuts rows before a later step filters or sorts them.
-
-    `known` are the parameters that have a value. A limit that the request says is no default. Ten
-    rows by processor time say nothing of the rows with most memory.
-    """
-    said = read.same_as_default or ((),) * len(steps)
-    for (step, own), (behind, _) in itertools.pairwise(zip(steps, said, strict=True)):
-        if not (behind.row_inputs.op or behind.row_inputs.by):
-            continue
-        spoken = {value.name for value in own}
-        for one in step.inputs.inputs:
-            default = one.default
-            if one.role != "count" or type(default) is not int or default <= 0:
-                continue
-            if one.name in spoken:
-                continue
-            if one.name not in step.wired and step.names.get(one.name, "") not in known:
-                yield (
-                    f"{step.tool.id} gives at most {default} rows (default of {one.name}) before "
-                    f"{behind.tool.id} works on them; --input {one.name}=NUMBER for more"
-                )
 
 
 def inputs_of_search(
@@ -295,13 +221,6 @@ def _new_parameters(
 def _from_request(value: FilledValue) -> InputValue:
     unclear = value.state == "propose" and value.unclear
     return InputValue(value.value, "request", value.text, value.p, value.by, unclear)
-
-
-def _failures(use: InputModelUse | None) -> tuple[str, ...]:
-    """Return a note if a model failed: the values of the words alone may be fewer."""
-    if use is None or not use.error:
-        return ()
-    return (f"{use.model} was not used for {', '.join(use.asked)}: {use.error}",)
 
 
 def _not_given(texts: Sequence[str], given: Mapping[str, JsonValue]) -> tuple[str, ...]:

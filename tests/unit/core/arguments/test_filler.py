@@ -72,7 +72,9 @@ def test_a_number_of_rows_to_show_is_filled_without_asking(request_):
 def test_a_number_that_counts_no_rows_is_not_made_sure_as_a_limit(request_, monkeypatch):
     limit = {"type": "integer", "description": "How many processes to return.", "default": 10}
     found = {v.name: v.p for v in fill(request_, tool(limit=limit)).values}
-    monkeypatch.setattr("pulsus.core.arguments.filler._is_asked_count", lambda *_: False)
+    monkeypatch.setattr(
+        "pulsus.core.arguments.candidates.fill_limits._is_asked_count", lambda *_: False
+    )
     assert found == {v.name: v.p for v in fill(request_, tool(limit=limit)).values}
 
 

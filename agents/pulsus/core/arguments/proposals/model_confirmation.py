@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Final
 
 from pulsus.core.arguments.candidates.candidate import Candidate
-from pulsus.core.arguments.filler import FilledValue, Filling, limit_of
+from pulsus.core.arguments.candidates.fill_limits import limit_of
+from pulsus.core.arguments.filler import FilledValue, Filling
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.proposals.open_inputs import OpenInputs, is_free
 from pulsus.core.arguments.proposals.proposal_grounding import means

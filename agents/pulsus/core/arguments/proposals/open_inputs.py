@@ -19,9 +19,10 @@ from pulsus.core.arguments.assignment import (
     with_second_choices,
 )
 from pulsus.core.arguments.candidates.candidate import Candidate
+from pulsus.core.arguments.candidates.fill_limits import PROPOSE
 from pulsus.core.arguments.features.confidence_features import confidence_features
 from pulsus.core.arguments.features.request_reading import RequestReading, read_request
-from pulsus.core.arguments.filler import PROPOSE, Filling, score_options
+from pulsus.core.arguments.filler import Filling, score_options
 from pulsus.core.arguments.inputs import Fillable, Input
 from pulsus.fast_dataclass import dataclass
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from pulsus.core.arguments.candidates.fill_limits import FIRM_LIMIT
 from pulsus.core.arguments.contract_inputs import from_arguments
-from pulsus.core.arguments.filler import FIRM_LIMIT, fill
+from pulsus.core.arguments.filler import fill
 from pulsus.core.arguments.inputs import Fillable
 from pulsus.core.arguments.subject_names import (
     SUBJECT_P,
