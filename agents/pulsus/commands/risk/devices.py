@@ -15,7 +15,15 @@ from pulsus.commands.command_verdict import CallFinding, Category, refusal
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.non_interactive import ends_in_time
 from pulsus.commands.risk.file_uses import FileUse
-from pulsus.commands.risk.secret_paths import holds_any, is_disk, matches_any, rules, words
+from pulsus.commands.risk.secret_paths import (
+    holds_any,
+    is_disk,
+    matches_any,
+    normalize,
+    rules,
+    words,
+)
+from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.working_dirs import resolve_paths
 from pulsus.commands.shell.wrappers import program_name
@@ -30,6 +38,11 @@ _LIMITS = {
 }
 """Options that say how many bytes a program reads before it ends."""
 
+_OTHER_ROOTS = re.compile(r"^(?:proc/[^/]+/root/)+")
+_PLAIN_DEVICES = re.compile(
+    r"null|stdin|stdout|stderr|zero|full|u?random|(?:fd|shm|mqueue|hugepages|pts|tcp|udp)(?:/.*)?"
+)
+"""Names below /dev that other rules judge, or that hold files of programs."""
 _FOLDERS = re.compile(r"(^|/)(dev|proc|sys)(/|$)|^/$")
 
 _REASONS: Mapping[Category, tuple[str, str]] = {
@@ -80,6 +93,27 @@ def _judge_device(
         if (use.program in words("readers") or not use.program) and is_disk(path):
             rule = "it is a whole disk: it holds every file, also files that you may not read"
             yield refusal("sensitive", path, rule)
+        elif use.program not in _no_device_readers() and _is_other_device(path):
+            yield refusal("guard", path, "it is a device, and not known as one to read from")
+
+
+def _is_other_device(path: str) -> bool:
+    """Return True for a name below /dev that is not known to be harmless to read.
+
+    A disk, a memory or an endless stream has many names: `/dev/block/8:0` is `/dev/sda`.
+    """
+    if path[:1] != "/":
+        return False
+    parts = _OTHER_ROOTS.sub("", simplify_pattern(normalize(path))).split("/")
+    below = "/".join(parts[1:])
+    if not below or not parts[0].strip("*?") or not patterns_overlap(parts[0], "dev"):
+        return False
+    return not _PLAIN_DEVICES.fullmatch(below)
+
+
+@cache
+def _no_device_readers() -> frozenset[str]:
+    return words("device_tools") | words("device_programs") | words("no_readers") | words("no_files")
 
 
 def _judge_device_read(
