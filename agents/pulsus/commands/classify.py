@@ -36,6 +36,7 @@ from pulsus.commands.risk.file_uses import find_uses
 from pulsus.commands.risk.piped_environments import find_reshaped_environment
 from pulsus.commands.risk.risk_level import MOST, risk_of
 from pulsus.commands.risk.secret_files import find_secrets, find_secrets_in_text
+from pulsus.commands.risk.wide_formats import find_wide_formats
 from pulsus.commands.shell.refused_characters import dash_readings, find_hidden
 from pulsus.commands.shell.script_parser import Script, Stage, parse_command
 from pulsus.commands.shell.words import Unreadable, Word
@@ -153,6 +154,7 @@ def _judge_script(script: Script, context: JudgeContext) -> Iterator[CallFinding
     found = find_uses(script, context.tables)
     yield from find_secrets(found, context.tables)
     yield from find_devices(found, context)
+    yield from find_wide_formats(found)
     yield from check_piped_file_names(script, context.tables, fed=context.fed)
     yield from find_reshaped_environment(script)
     yield from check_shared_folders(script)

@@ -40,6 +40,11 @@ _DOCKER_ENDLESS: Final = re.compile(
 )
 """Streams of the Docker API: ended by `until`, `stream=false`."""
 
+_ASKS_ELSEWHERE: Final = re.compile(
+    r"/distribution/|/plugins/privileges|/images/search|/pull\b|/search/repositories|/proxy/https?"
+)
+"""Requests that a daemon of containers answers with what another machine says."""
+
 _GLOB: Final = re.compile(
     r"\{(?P<words>[^{}]*)\}|\[(?P<low>[0-9]{1,9})-(?P<high>[0-9]{1,9})(:[0-9]+)?\]"
     r"|\[[A-Za-z]-[A-Za-z](:[0-9]+)?\]"
@@ -80,6 +85,8 @@ def _judge_url(text: str, argument: str) -> Opinion:
     rest = found["rest"] or ""
     if requests > _MOST_REQUESTS or _MORE.search(rest):
         return Opinion(False, f"stands for more than {_MOST_REQUESTS} requests", text)
+    if _ASKS_ELSEWHERE.search(rest.lower()) and (argument == "docker" or ":237" in text):
+        return Opinion(False, "the daemon asks another machine for it", text)
     if _ENDLESS.search(rest) or (argument == "docker" and _DOCKER_ENDLESS.search(rest)):
         rule = "the answer need not end"
         return Opinion(reads=True, rule=rule, word=text, category="unbounded_stream")

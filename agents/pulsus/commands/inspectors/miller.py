@@ -15,6 +15,9 @@ _VERBS: Final = words_of(Path(__file__).with_name("miller_verbs.yaml"))["reads"]
 _MAIN: Final = ("-I", "--load", "--mload", "--prepipe", "http://", "https://")
 """Options that Miller takes after the verbs, too, and that write, run a program or connect."""
 
+_REPEATS: Final = frozenset({"repeat", "bootstrap", "sample", "shuffle", "fraction"})
+"""Verbs that may write more records than they read."""
+_LARGE: Final = re.compile(r"\d{5,}|\d*[eE]\d+|0[xX].*")
 _SAYS: Final = re.compile(
     r"""(?: \s | \d+(?:\.\d+)? | "[^"\\]*" | \$\{[\w ]+\} | \$\w+ | \bN[RF]\b | \bFILENAME\b
         | && | \|\| | \?\?? | =~ | !=~ | [-+*/.%!<>=:(),;]
@@ -36,6 +39,9 @@ def miller(words: tuple[str, ...], argument: str) -> Opinion:
     for verb, following in _verbs_with_next_word(words):
         if verb in {"filter", "put"} and _SAYS.fullmatch(following):
             continue
+        if verb in _REPEATS and any(map(_LARGE.fullmatch, words)):
+            rule = f"{verb}: at most four digits"
+            return Opinion(True, rule, verb, category="unbounded_stream")
         if verb not in _VERBS:
             return Opinion(False, "not a verb of Miller that is known to read", verb)
     return Opinion(True, "verbs that only read", words[0])

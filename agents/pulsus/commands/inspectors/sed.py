@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import prod
 from typing import Final, get_args
 
 from pulsus.commands.content_inspector import Opinion, Unclear
@@ -61,6 +62,10 @@ def _endless_opinion(word: str) -> Opinion:
 _MANY: Final = re.compile(r"[*+.\[{]")
 _MOST_COPIES: Final = 1_000
 """A script that copies a line more often than this (`s/x/&&&&/` many times) fills the memory."""
+_MOST_DOUBLINGS: Final = 8
+_ESCAPED: Final = re.compile(r"\\.")
+_MOST_LETTERS: Final = 1_000_000
+"""The letters that `s/a/aa/g` and others like it may make of one letter together."""
 
 
 def _may_fill_memory(found: Sequence[SedCommand]) -> bool:
@@ -70,6 +75,9 @@ def _may_fill_memory(found: Sequence[SedCommand]) -> bool:
     before stand in the pattern space; `held_line` and `held` in the hold space.
     """
     line, kept, held_line, held = 1, 0, 0, 1
+    letters = prod(max(1, len(_ESCAPED.sub("x", one.put))) for one in found if one.letter == "s")
+    if letters > _MOST_LETTERS and sum(map(_adds_what_it_finds, found)) > _MOST_DOUBLINGS:
+        return True
     for command in found:
         match command.letter:
             case "s":
@@ -90,6 +98,14 @@ def _may_fill_memory(found: Sequence[SedCommand]) -> bool:
         if max(line, kept, held_line, held) > _MOST_COPIES:
             return True
     return held > 1
+
+
+def _adds_what_it_finds(command: SedCommand) -> bool:
+    """Return True for `s/a/aa/g`: what it puts there may be found again, and be longer."""
+    if command.letter != "s" or len(_ESCAPED.sub("x", command.put)) < 2:
+        return False
+    letters = {*command.argument} & {*command.put}
+    return bool(letters) or _MANY.search(command.argument) is not None
 
 
 def _is_jump_bounded(found: Sequence[SedCommand], label: int, jump: int) -> bool:

@@ -94,7 +94,7 @@ def _judge_device(
             rule = "it is a whole disk: it holds every file, also files that you may not read"
             yield refusal("sensitive", path, rule)
         elif use.program not in _no_device_readers() and _is_other_device(path):
-            yield refusal("guard", path, "it is a device, and not known as one to read from")
+            yield refusal("allow", path, "it is a device, and not known as one to read from")
 
 
 def _is_other_device(path: str) -> bool:
@@ -113,7 +113,9 @@ def _is_other_device(path: str) -> bool:
 
 @cache
 def _no_device_readers() -> frozenset[str]:
-    return words("device_tools") | words("device_programs") | words("no_readers") | words("no_files")
+    return (
+        words("device_tools") | words("device_programs") | words("no_readers") | words("no_files")
+    )
 
 
 def _judge_device_read(

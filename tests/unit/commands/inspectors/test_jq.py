@@ -121,6 +121,11 @@ NEED_NOT_END = [
 ]
 
 GROW = [
+    'reduce range(60) as $i ("a"; tostring + tostring)',
+    'reduce range(60) as $i ("a"; ascii_downcase + ascii_upcase)',
+    'reduce range(60) as $i ("a"; explode + explode | implode)',
+    "reduce range(60) as $i ([1, 2]; [combinations(2)?])",
+    "[range(100)] | [., ., ., ., ., ., ., .] | combinations",
     '"x" * 1e10',
     '"x" * 1000000 * 1000000',
     ". * 1e10",
@@ -167,6 +172,8 @@ STAY = [
     'gsub("a"; "b") | gsub("c"; "d")',
     '.[] | "\\(.a) \\(.b) \\(.a)"',
     "[., .] | add",
+    'reduce .[] as $x (""; . + ($x | tostring) + ",")',
+    'to_entries | map(.key + "=" + (.value | tostring))',
 ]
 
 YQ = [

@@ -72,6 +72,45 @@ def test_a_whole_disk_is_not_read_past_the_permissions_of_its_files(command):
 @pytest.mark.parametrize(
     "command",
     [
+        *("strings /dev/block/8:0", "cat /dev/char/1:5", "cat /dev/zvol/tank/vm1", "od /dev/root"),
+        *("cat /dev/rbd/rbd/vm-100", "md5sum /dev/mtd0", "cat < /dev/nvram", "cat /dev/rfkill"),
+        *("cat /proc/1/root/dev/block/8:0", "cat /d?v/block/8:0", "cd /dev && cat block/8:0"),
+        *("busybox cat /dev/zram0", "vim -R /dev/sr0", "grep -c x /dev/fd0"),
+    ],
+)
+def test_a_device_is_not_read_by_another_of_its_names(command):
+    assert not classify(command).allow
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("ls -l /dev/block", "smartctl -a /dev/cciss/c0d0", "cat /dev/shm/x", "df /dev/root"),
+        *("cat /srv/dev/app.log", "echo /dev/root", "test -e /dev/root", "iostat -x /dev/sda 1 2"),
+        *("awk '$1 == \"/dev/sda1\"' /proc/mounts", "find /dev -name 'sd*'", "cat /dev/stdin"),
+    ],
+)
+def test_what_only_names_a_device_stays_a_read(command):
+    verdict = classify(command)
+    assert verdict.allow, verdict.reason
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/sys/kernel/tracing/instances/x/trace_pipe",
+        "/sys/kernel/debug/tracing/instances/x/per_cpu/cpu0/trace_pipe_raw",
+        "/sys/bus/pci/devices/0000:00:01.0/resource0",
+        "/sys/class/drm/card0/device/rom",
+    ],
+)
+def test_a_file_of_the_kernel_whose_read_does_something_is_not_read(path):
+    assert not classify(f"cat {path}").allow
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
         "head -c 16 /dev/urandom",
         "head -c16 /dev/urandom",
         "head --bytes=16 /dev/urandom",

@@ -32,6 +32,11 @@ SECRET = [
     *("/registry/secrets/default/db", "/api/v1/secrets?limit=5", ".htdigest", "rootkey.csv"),
     *("secret.yaml", "k8s/secret.yml", "passwords.txt", "secrets/db.txt", "kubeconfig.yaml"),
     *("~/.ansible_vault_pass", "prod_vault_pass.txt", "gcp-key.json", "service_account.json"),
+    *("/sys/kernel/debug/bluetooth/hci0/link_keys", "/var/lib/mosquitto/passwd", "ks.cfg"),
+    *("/sys/kernel/debug/ieee80211/phy0/keys/0/key", "/boot/crypto_keyfile.bin", "preseed.cfg"),
+    *("/var/cache/debconf/passwords.dat", "/root/anaconda-ks.cfg", "/boot/initrd.img-6.1"),
+    *("/v1/kv/app?recurse", "/v2/keys/?recursive=true", "/api/definitions", "/rest/config"),
+    *("/v2/snaps/x/conf", "/_security/user", "/etc/swanctl/conf.d/x.conf", "NuGet.Config"),
     *("rootfs/etc/shadow", "/mnt/disk/etc/shadow", "/proc/1/root/etc/shadow", "/ETC/Shadow"),
 ]
 OPEN = [
@@ -203,6 +208,9 @@ def test_a_key_for_a_program_on_another_machine_is_no_key_of_ours():
 FINDS_SECRETS = [
     "getent shadow",
     "kubectl get secret db -o yaml",
+    *("kubectl get oauthaccesstokens", "oc get oauthclients -o yaml"),
+    *("kubectl get passwords.dex.coreos.com -o json", "kubectl describe oauthclient x"),
+    "kubectl get tokens.management.cattle.io -o yaml",
     "kubectl get SECRET db -o yaml",
     "kubectl get --raw '/api/v1/namespaces/shop/secrets?limit=5'",
     "printenv DB_PASSWORD",

@@ -38,7 +38,39 @@ def find_growth(rules: Sequence[AwkNode]) -> str | None:
         found = _find_costly_part(rule, sizes, rounds=1.0)
         if found is not None:
             return found
-    return _find_doubled_text(rules)
+    return _find_far_field(rules) or _find_doubled_text(rules)
+
+
+# -- $1000000000 = 1
+
+
+def _find_far_field(rules: Sequence[AwkNode]) -> str | None:
+    """Return the field that an assignment makes far behind the last one, or None.
+
+    awk then makes every field before it, and joins them.
+    """
+    for node in walk(*rules):
+        if node.kind == "assign":
+            target, value = node.parts[0], node.parts[1]
+        elif node.kind == "call" and node.text in _REPLACE and len(node.parts) > 2:
+            target, value = node.parts[2], node.parts[2]
+        else:
+            continue
+        if target.kind == "field" and _may_be_far(target.parts[0]):
+            return "$"
+        if target.kind == "name" and target.text == "NF" and _may_be_far(value, node.text):
+            return "NF"
+    return None
+
+
+def _may_be_far(number: AwkNode, sign: str = "=") -> bool:
+    """Return True for a large number, and for one that is multiplied or put together."""
+    if sign not in {"=", "+=", "-=", "/=", "%="}:
+        return True
+    parts = [*walk(number)]
+    sizes = (_number(part) for part in parts if part.kind == "number")
+    signs = {part.text for part in parts if part.kind in {"binary", "concat"}}
+    return max(sizes, default=0.0) > WIDEST or bool(signs & {"*", "^", "**"})
 
 
 # -- for (…) for (…), and printf "%1000000000d"

@@ -17,6 +17,32 @@ MOST_DOUBLINGS: Final = 8
 
 _COMPARES: Final = frozenset({"<", ">", "<=", ">=", "==", "!="})
 _FOLDS: Final = frozenset({"reduce", "foreach"})
+_BEGINS: Final = frozenset({"", "+", "(", "[", ",", ";", ":", "\\("})
+"""Signs before a function that gets the value itself, and not the answer of a pipe."""
+_SMALL: Final = frozenset(
+    {
+        *(
+            "length",
+            "floor",
+            "ceil",
+            "round",
+            "sqrt",
+            "tonumber",
+            "type",
+            "not",
+            "has",
+            "in",
+            "now",
+        ),
+        *("test", "contains", "inside", "startswith", "endswith", "index", "rindex", "any", "all"),
+        *("min", "max", "add", "first", "last", "nth", "select", "empty", "error", "true", "false"),
+        *("null", "if", "then", "else", "elif", "end", "and", "or", "as", "reduce", "foreach"),
+        *("def", "try", "catch", "label", "range", "input", "inputs", "limit", "input_line_number"),
+        *("utf8bytelength", "isvalid", "infinite", "nan", "debug", "getpath", "env", "strptime"),
+        *("mktime", "todate", "strftime", "gmtime", "input_filename", "keys", "min_by", "max_by"),
+    }
+)
+"""Words of the language, and functions whose answer is no larger than a part of what they get."""
 _WIDENS: Final = frozenset(
     {"tojson", "@json", "@sh", "@html", "@uri", "@base64", "@base32", "@csv"}
 )
@@ -47,7 +73,7 @@ def _grows_each_round(found: Sequence[JqToken], at: int) -> bool:
     """Return True if the fold at `at` may write its value more than once in a round, or makes a
     text longer in each round of a range."""
     update = _update(found, at)
-    if _is_written_twice(update):
+    if _is_written_twice(update) or any(one.text == "combinations" for one in update):
         return True
     source = (one.text for one in found[at : at + next(_places(found[at:], "as"), 0)])
     return "range" in source and any(
@@ -93,7 +119,17 @@ def _update(found: Sequence[JqToken], at: int) -> Sequence[JqToken]:
 def _is_written_twice(part: Sequence[JqToken]) -> bool:
     """Return True if a value may stand twice in what `part` makes of it."""
     uses = Counter(_whole_values(part))
+    uses["."] += sum(_takes_whole(part, at) for at in range(len(part)))
     return max(uses.values(), default=0) > 1
+
+
+def _takes_whole(part: Sequence[JqToken], at: int) -> bool:
+    """Return True for a function that is given the value of the part: `tostring + tostring`."""
+    token = part[at]
+    if token.kind not in {"name", "format"} or token.text in _SMALL:
+        return False
+    before = part[at - 1].text if at else ""
+    return before in _BEGINS and not (token.kind == "format" and at + 1 < len(part))
 
 
 def _whole_values(part: Sequence[JqToken]) -> Iterator[str]:

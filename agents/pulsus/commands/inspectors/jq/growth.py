@@ -150,6 +150,8 @@ def _find_many_rows(found: Sequence[JqToken]) -> str | None:
         if token.kind != "name" or token.text not in {"range", "combinations"}:
             continue
         group = operand_behind(found, at)
+        if token.text == "combinations" and (not group or group[0].text != "("):
+            return token.text
         sizes = [size for part in group if (size := _value(part)) is not None]
         if token.text == "range":
             rows *= max(sizes, default=1.0) or 1.0
