@@ -59,7 +59,7 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """Return `text` with every secret replaced by `[redacted]`."""
-        from pulsus.core.telemetry.redaction_rules import RULES
+        from pulsus.core.telemetry.secret_rules.redaction_rules import RULES
 
         return self._apply_until_stable(text, RULES)
 
@@ -68,7 +68,7 @@ class Redactor:
 
         Names hide nothing here: in code that a model wrote, `token = parts[0]` is not a secret.
         """
-        from pulsus.core.telemetry.redaction_rules import SHAPES
+        from pulsus.core.telemetry.secret_rules.redaction_rules import SHAPES
 
         return self._apply_until_stable(text, SHAPES)
 
@@ -95,9 +95,12 @@ class Redactor:
 
         A key, or a name and its value, may be in several lines. Each is also redacted alone.
         """
-        texts = [item for item in items if isinstance(item, str)]
+        from pulsus.core.telemetry.secret_rules.command_secrets import hide_in_arguments
+
+        texts = hide_in_arguments([item for item in items if isinstance(item, str)])
         if len(texts) < len(items) or len(texts) < _LEAST_LINES:
-            return [self.redact_value(item) for item in items]
+            rest = iter(texts)
+            return [self.redact_value(next(rest) if isinstance(i, str) else i) for i in items]
         for _ in range(_PASSES):
             before = texts
             texts = [self.redact(text) for text in self._redact_lines(texts)]
@@ -153,7 +156,7 @@ def redact(text: str) -> str:
 
 def is_secret_name(name: str) -> bool:
     """Return True if a field, header or variable of that name holds a secret."""
-    from pulsus.core.telemetry.redaction_rules import SECRET_KEY
+    from pulsus.core.telemetry.secret_rules.redaction_rules import SECRET_KEY
 
     return bool(SECRET_KEY.search(name))
 

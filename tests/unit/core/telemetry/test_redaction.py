@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.telemetry import redaction_rules
 from pulsus.core.telemetry.redaction import MARK, Redactor, is_secret_name, redact, redact_value
+from pulsus.core.telemetry.secret_rules import redaction_rules
 from pulsus.core.types import JsonValue
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEdeadbeef\n-----END RSA PRIVATE KEY-----"

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import pytest
 
-from pulsus.core.telemetry import redaction_rules
 from pulsus.core.telemetry.redaction import Redactor, redact, redact_value
+from pulsus.core.telemetry.secret_rules import redaction_rules
 
 S = "Tr0ub4dor"
 """A part of every secret: it may stand in no redacted text."""

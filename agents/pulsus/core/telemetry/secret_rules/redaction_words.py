@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from pulsus.core.telemetry.redaction_forms import Marked, any_mark, hide_in_lines
+from pulsus.core.telemetry.secret_rules.redaction_forms import Marked, any_mark, hide_in_lines
 
 MARK: Final = "[redacted]"
 """The same as in redaction.py."""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from pulsus.core.telemetry.redaction_forms import Marked, any_mark, hide_in_lines
-from pulsus.core.telemetry.redaction_words import LIKELY, RANDOM
+from pulsus.core.telemetry.secret_rules.redaction_forms import Marked, any_mark, hide_in_lines
+from pulsus.core.telemetry.secret_rules.redaction_words import LIKELY, RANDOM
 
 MARK: Final = "[redacted]"
 """The same as in redaction.py."""
@@ -24,10 +24,18 @@ _NAME: Final = (
 )
 _SIGN: Final = r"\\*[\"']?[ \t]{0,8}(?:=>|::|:=|[:=])[ \t]{0,8}\\*[\"']?"
 _FIELD: Final = r"\\*[\"']?[ \t]{0,8}:[ \t]{0,8}\\*[\"']?"
+_LISTED_NAME: Final = rf"\\*[\"'][\w.-]{{0,60}}?{_NAME}\\*[\"'],"
+_IS: Final = r"\\*[\"']?[ \t]{0,8}[:=][ \t]{0,8}\\*[\"']?"
 _KIND: Final = r"(?:parameter|variable|setting|secret)?_?"
 _HEX: Final = r"(?<![\w-])[0-9a-f]{32,128}(?![\w-])"
 
 _WORDS: Final = ("pass", "kennwort")
+_LISTED_NAMES: Final = tuple(
+    f"{end}{quote},"
+    for end in ("word", "wd", "wort", "phrase", "code", "cret", "ken", "key", "pw", "pwd", "pass")
+    for quote in ('"', "'")
+)
+"""Ends of the names of secrets in a list of quoted words."""
 
 _IN_LINES: Final[Mapping[str, tuple[str, ...]]] = {
     # A name that a word or an index follows: `password[0]=`, `Password (again):`.
@@ -37,10 +45,6 @@ _IN_LINES: Final[Mapping[str, tuple[str, ...]]] = {
     # A server tells the password that it made: `password is generated for root@localhost: …`.
     rf"(?i:(\b{_PASSWORD}\b[^\r\n:=\"'`|]{{1,80}}:[ \t]{{1,3}})(?!`)(?=\S{{0,99}}\d){LIKELY}"
     r"(?=[ \t.]*\r?\Z))": _WORDS,
-    # A value of several words. Another setting, or a comment, ends it.
-    rf"(?i:(^[ \t]{{0,40}}(?:-[ \t]{{1,4}})?\\*[\"']?[\w.-]{{0,60}}?{_PASSWORD}[\"']?[ \t]{{0,4}}:"
-    r"[ \t]{1,20})\[redacted\][ \t]{1,20}(?![#/(\[])(?![^\r\n]{0,300}[\w\"'][ \t]?[:=])"
-    r"[^\r\n\"']{1,300}$)": ("[redacted] ", "[redacted]\t"),
     # LDAP: the password of the root of a directory, plain or in base64.
     r"(?i:(\b(?:olc)?rootpw::?[ \t]{1,8})(?!\[)\S+)": ("rootpw",),
     r"(?i:(\b(?:unicodepwd|(?:user|sambant|sambalm)password)::[ \t]{1,8})(?!\[)\S+)": (
@@ -60,6 +64,22 @@ _IN_LINES: Final[Mapping[str, tuple[str, ...]]] = {
     # A row of a record that is written downwards.
     rf"(?i:(^[ \t|]{{0,20}}[\w.-]{{0,60}}?{_NAME}[ \t]{{0,60}}\|[ \t]{{1,20}})(?=\S{{0,99}}\d)"
     rf"{LIKELY})": ("|",),
+    # A call that sets a variable, and a pair of a list: `setenv("PASSWORD", "…")`.
+    rf"(?i:(\b(?:set|put|add|append|define|replace|insert|update|header|config|env|with)\w{{0,40}}\("
+    rf"(?:[ \t]?[bru]?[\"'][^\"'\r\n]{{0,60}}[\"'],){{0,2}}[ \t]?{_LISTED_NAME}"
+    r"[ \t]{0,8}[bru]?\\*[\"'])(?!\[)[^\"'\\\r\n]+(?=\\*[\"']))": _LISTED_NAMES,
+    rf"(?i:([\[(][ \t]?{_LISTED_NAME}[ \t]{{0,8}}[bru]?\\*[\"'])"
+    rf"{LIKELY}(?=\\*[\"'][\])]))": _LISTED_NAMES,
+    rf"(?i:([\[(][\[(][^\[\]()\r\n]{{0,200}}[\])],[ \t]{{0,8}}[\[(]{_LISTED_NAME}"
+    r"[ \t]{0,8}[bru]?\\*[\"'])(?!\[)[^\"'\\\r\n]+(?=\\*[\"'][\])]))": _LISTED_NAMES,
+    r"(?i:(\bheaders?\[[\"']authorization[\"']\][ \t]?=[ \t]?[bru]?[\"'])(?!\[)[^\"'\r\n]+)": (
+        "authorization",
+    ),
+    # An option, and its value, as a program gets its words.
+    rf"(?i:((?<=[\"'])--?(?:[a-z0-9]{{1,20}}[_-]){{0,4}}(?:{_NAME}|pw|pwd|pass)\\*[\"'],"
+    r"[ \t]{0,8}\\*[\"'])(?!\[redacted\]|-)[^\"'\\\r\n]+(?=\\*[\"'][ \t]{0,4}[,\])]))": (
+        _LISTED_NAMES
+    ),
     # The member of an object that has the value: `"password":{"value":"…"}`.
     rf"(?i:({_NAME}\\*[\"'][ \t]{{0,8}}:[ \t]{{0,8}}(?:\{{|\[redacted\])[^{{}}\r\n]{{0,200}}?"
     rf"\b(?:value|data|raw|plain(?:text)?|content){_FIELD})(?!\[)[^\"'\\\s,}}]+)": (
@@ -67,10 +87,23 @@ _IN_LINES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 _IN_TEXT: Final[Mapping[str, tuple[str, ...]]] = {
+    # Other fields may stand between the name and the value, and the sign may be another one.
+    rf"(?i:((?:name|key|param){_IS}[\w.-]{{0,60}}?{_NAME}\\*[\"']?(?:,[ \t]{{0,8}}|,?\s{{1,80}})"
+    r"(?:\\*[\"']?\w{1,30}\\*[\"']?[ \t]?[:=][^\r\n,:={}]{0,80}"
+    r"(?:,[ \t]{0,8}|,?\r?\n[ \t]{0,80})){0,3}"
+    rf"\\*[\"']?\w{{0,12}}val(?:ue)?{_IS})(?!\[)[^\s\"',;}}\]]+)": ("val",),
+    # A program that waits for the question of another one, and answers it.
+    r"(?i:(\bexpect(?:_exact)?\b[^\r\n]{0,200}?(?:assw|assphrase|passcode|\bpin\b)[^\r\n]{0,60}?"
+    r"[\s;{)]{1,20}(?:[\w.]{1,40}\.)?(?:exp_)?send(?:_user|line)?"
+    r"(?:[ \t]{1,8}-{1,2}\w{0,8})?[ \t(]{1,8}\\*[\"']?)(?!\[)[^\"'\\\r\n\s)}]+)": ("expect",),
     # The value stands before its name.
     rf"(?i:(\b{_KIND}value{_FIELD})(?!\[)[^\"'\s,{{}}\[\]]{{1,400}}(?=\\*[\"']?(?:,\s{{0,80}}"
     rf"|\s{{1,80}})\\*[\"']?{_KIND}(?:name|key){_FIELD}[\w.-]{{0,60}}?{_NAME}\\*[\"']?(?:[\s,}}]"
     r"|\Z)))": ("value:", 'value"', "value'", "value\\", "value "),
+    r"(?i:(<input\b[^<>]{0,200}?\btype=\\*[\"']password\\*[\"'][^<>]{0,200}?\bvalue=\\*[\"'])(?!\[)"
+    r"[^\"'\\<>]+)": ("<input",),
+    r"(?i:(<input\b[^<>]{0,200}?\bvalue=\\*[\"'])(?!\[)[^\"'\\<>]+(?=\\*[\"'][^<>]{0,200}?"
+    r"\btype=\\*[\"']password\\*[\"']))": ("<input",),
     # Property lists and settings in XML.
     rf"(?i:(<(?:key|string|name)>[\w .-]{{0,60}}?{_NAME}</\w{{1,20}}>\s{{0,80}}<(?:string|value"
     r"|data)>)(?!\[)[^<]+)": ("</key>", "</string>", "</name>"),

@@ -1,4 +1,4 @@
-"""Forms of secrets beside a name and a sign: addresses, options, files and blocks of keys.
+"""Forms of secrets beside a name and a sign: addresses, options and files.
 
 redaction_rules.py has the names and shapes, and applies these rules too. Every pattern is linear in
 the text: what repeats has a bound, or begins with fixed letters.
@@ -7,7 +7,7 @@ the text: what repeats has a bound, or begins with fixed letters.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Final
 
@@ -16,6 +16,14 @@ MARK: Final = "[redacted]"
 
 _ONE: Final = r"(?:\"[^\"\r\n]*\"|'[^'\r\n]*'|[^\s\"']+)"
 """A value: quoted, or one word."""
+
+_NO_LABEL: Final = (
+    r"(?!(?:mailto|sips?|xmpp|acct|npm|from|to|b?cc|reply-to|sender|e?-?mail|author|contact|by|pkg|user"
+    r"|sha\d{1,3})\b)"
+)
+"""Words before the address of a person, and not before a password."""
+_FOUR: Final = r"\d{1,3}(?:\.\d{1,3}){3}"
+_DOTTED: Final = rf"(?!sha\d)(?:{_FOUR}|[a-z][\w-]{{0,62}}(?:\.[\w-]{{1,63}}){{1,8}})"
 
 _ADDRESSES: Final = (
     # A password with signs that end an address: it reaches to the last `@`. A port does not.
@@ -27,6 +35,17 @@ _ADDRESSES: Final = (
     r"(?i:(\bjdbc:oracle:\w{1,20}:[^\s/@]{1,64}/|\bsqlplus[ \t]{1,8}[\w$#]{1,64}/)"
     r"[^\s@\"']{1,128}(?=@))",
 )
+_BARE: Final = (
+    # An address without a scheme, as in `//bob:…@host` and `bob:…@host/path`.
+    r"((?<![\w:/])//[\w.%+-]{1,64}:)(?!\[redacted\])[^\s/@\"'<>]{1,256}(?=@[\w\[])",
+    rf"(?i:((?<![\w./@%+-])(?:(?<!:)|(?<=pserver:)){_NO_LABEL}[\w.+-]{{1,64}}:)(?!\[redacted\]|//)"
+    rf"[^\s/@:\"'<>,;(){{}}]{{1,128}}(?=@(?:{_DOTTED}|localhost|[a-z][\w-]{{0,62}})(?::\d{{2,5}}\b|::|:?/)))",
+    rf"(?i:((?<![\w.:/@%+-]){_NO_LABEL}[\w.+-]{{1,64}}:)(?!\[redacted\]|//)(?=[^\s@]{{0,99}}[\d!#$%^&*])"
+    rf"(?=[^\s@]{{0,99}}[a-z])[^\s/@:\"'<>,;(){{}}]{{6,128}}(?=@{_DOTTED}))",
+    rf"(?i:((?<![\w.:/@%+-]){_NO_LABEL}[\w.+-]{{1,64}}:)(?!\[redacted\]|//)"
+    rf"[^\s/@:\"'<>,;(){{}}]{{1,128}}(?=@{_FOUR}\b))",
+)
+_MAY_BE_BARE: Final = re.compile(r":[^\s@\"'<>]{1,256}@")
 _HEADERS: Final = (
     r"(?i:(\b(?:proxy-)?authorization\\*[\"']?[ \t]{0,8}[:=,][ \t]{0,8}[bru]?\\*\")[^\"\r\n\[]"
     r"[^\"\r\n]*)",
@@ -36,31 +55,6 @@ _HEADERS: Final = (
     r"[^\s,]{0,200},[^\r\n]*)",
     r"(?i:(\b(?:set-)?cookie\\*[\"']?[ \t]{0,8}[:,][ \t]{0,8}[bru]?\")(?:[^\"\\\r\n\[]|\\.)(?:"
     r"[^\"\\\r\n]|\\.)*)",
-    rf"(\bcurl\b[^\r\n|;&]{{0,400}}?[ \t](?:-b|--cookie)[ =]?){_ONE}",
-)
-_FAR: Final = r"[^\r\n|;&]{0,160}?[ \t]"
-_OPTIONS: Final = {
-    "htpasswd": r"htpasswd[ \t]{1,8}-\w{0,8}b\w{0,8}[ \t]{1,8}(?:\S{1,99}[ \t]{1,8}){1,2}",
-    "useradd usermod winrm netexec": (
-        rf"(?:useradd|usermod|winrm|evil-winrm|netexec)\b{_FAR}-p[ \t]{{1,8}}"
-    ),
-    "freerdp mstsc": rf"(?:[xw]?freerdp|mstsc)\b{_FAR}/p:",
-    "openssl": rf"openssl[ \t]{{1,8}}enc\b{_FAR}-[kK][ \t]{{1,8}}",
-    "7z rar": rf"(?:7z[azr]?|rar|unrar)\b{_FAR}-h?p(?=\S)",
-    "zip mosquitto_": rf"(?:zip|unzip|zipcloak|mosquitto_[a-z]{{1,4}})\b{_FAR}-P[ \t]{{0,8}}(?=\S)",
-    "vault": r"vault[ \t]{1,8}login[ \t]{1,8}(?![-\w]{1,20}=|-)",
-    "kubectl": rf"kubectl\b[^\r\n|;&]{{0,99}}?\bsecret\b{_FAR}--from-literal[ =][^\s=]{{1,99}}=",
-    "lftp": rf"lftp\b{_FAR}-u[ \t]{{1,8}}[^\s,]{{1,99}},",
-    "rclone": r"rclone[ \t]{1,8}obscure[ \t]{1,8}",
-    "nmcli": rf"nmcli\b{_FAR}(?:password|wifi-sec\.psk)[ \t]{{1,8}}",
-    "net": r"net[ \t]{1,8}use[ \t]{1,8}(?:[A-Za-z]:[ \t]{1,8})?\\\\\S{1,128}[ \t]{1,8}(?!/)",
-}
-"""Programs, with what stands before a password of theirs."""
-_PIPED: Final = (
-    rf"(\b(?:echo|printf)[ \t]{{1,8}}(?:-\w{{1,4}}[ \t]{{1,8}}){{0,2}}){_ONE}"
-    r"(?=[ \t]{0,8}\|[^\r\n]{0,99}?(?:--password-stdin|--passphrase-fd|\bsudo[ \t]{1,8}-S"
-    r"|\bchpasswd\b"
-    r"|\bpasswd\b|\bcryptsetup\b))",
 )
 _WORDS: Final = (
     r"password|passwort|kennwort|passphrase|passcode|mot de passe|contraseña|senha"
@@ -73,35 +67,49 @@ _SENTENCES: Final = (
     r"(?i:(\buser(?:name)?[ \t]{1,8}\S{1,64}[ \t]{1,8}password[ \t]{1,8})(?!\d{1,2}[ \t])"
     r"(?=\S{0,99}[\d!@#$%^&*])[^\s\[]\S*)",
 )
+_ACCOUNTS: Final = (
+    # A user and a password, where a word says so.
+    r"(?i:(\b(?:credentials?|creds?|basic[_-]?auth|user(?:name)?:pass(?:wd|word)?|userpass)"
+    r"(?:\\*[\"']?[ \t]{0,4}[:=]|[ \t]is)?[ \t]{0,3}\\*[\"']?(?<![a-z])[\w.@+-]{1,64}:)"
+    r"(?!\[|//|\d{1,5}\b)[^\s\"',;:]{3,})",
+    r"(?i:(\b(?:login|auth)\\*[\"']?[ \t]{0,4}[:=][ \t]{0,3}\\*[\"']?[\w.@+-]{1,64}:)(?!\[|//)"
+    r"(?=\S{0,99}[\d!@#$%^&*])(?=\S{0,99}[a-z])[^\s\"',;]{6,})",
+)
 _COMMANDS: Final = (
     r"(?i:(\b(?:env|setx?|setenv|export)[ \t]{1,8}(?:-\w{1,8}[ \t]{1,8}){0,2}(?="
     r"[a-z0-9]{0,60}_)\w{0,60}?"
     rf"(?:password|passwd|passphrase|pwd|secret|token|_key|_pass)[ \t]{{1,8}})(?![=\[]){_ONE})",
-    rf"(?i:(\bset[ \t]{{1,8}}password\b[^\r\n=]{{0,100}}=[ \t]{{0,8}})(?!\[){_ONE})",
+    r"((?i:--?pass\w{0,5}-?(?:command|cmd|eval)[ =][\"']?(?:echo|printf)[ \t]{1,8}))"
+    rf"(?!\[){_ONE}",
+    rf"(?i:(\bset[ \t]{{1,8}}password\b[^\r\n=]{{0,100}}=[ \t]{{0,8}}(?:\w{{1,20}}\()?)"
+    rf"(?!\[){_ONE})",
 )
 _SETTINGS: Final = (
     # The next line has the value, and no key of its own.
     r"(?im:((?:password|passwd|passphrase|passwort|kennwort|secret|token|api_?key)[\"']?"
-    r"[ \t]{0,8}:[ \t]{0,8}\r?\n)"
-    r"[ \t]{1,40}(?![\w.\"'-]{1,60}:)(?:\"[^\"\r\n\[][^\"\r\n]*\"|'[^'\r\n\[][^'\r\n]*'"
-    r"|[^\s\"'#\[-][^\s\"'#]*)(?=[ \t]*$))",
-    r"(?im:((?:passwords|tokens|api_?keys)[\"']?[ \t]{0,8}:[ \t]{0,8}\r?\n)"
+    r"[ \t]{0,8}[:=][ \t]{0,8}\\?\r?\n)"
+    r"[ \t]{1,40}(?![\w.\"'-]{1,60}[ \t]?[:=])(?:\"[^\"\r\n\[][^\"\r\n]*\"|'[^'\r\n\[][^'\r\n]*'"
+    r"|[^\s\"'#\[({-][^\s\"'#({]*)(?=[ \t]*,?[ \t]*$))",
+    r"(?im:((?:password|passwd|passphrase|passwort|kennwort|secret|token|api_?key)[\"']?"
+    r"[ \t]{0,8}=\\\r?\n)[^\s\[]\S*)",
+    # The same without blanks before it: the line above has only the name, as a program asks for it.
+    r"(?im:(^[ \t]{0,40}(?:[\w' -]{1,40}[ \t_-])?(?:password|passwd|passphrase|passwort|kennwort)"
+    r"[ \t]{0,4}:[ \t]{0,8}\r?\n(?:[ \t]{0,8}\r?\n)?)[ \t]{0,40}"
+    r"(?![\w.\"'-]{1,60}[ \t]?[:=])[^\s\"'#\[({<>`*|-][^\s\"'#({]*(?=[ \t]*$))",
+    r"(?im:((?:passwords?|tokens?|api_?keys?|secret)[\"']?[ \t]{0,8}:[ \t]{0,8}\r?\n)"
     r"(?:[ \t]{0,40}-[ \t]{1,8}[^\s:\[][^\s:]*[ \t]*(?:\r?\n|\Z)){1,99})",
 )
+_SIGN_AT_END: Final = re.compile(r"[:=][ \t]{0,8}\\?\r?\n")
+_NAME_END: Final = re.compile(
+    r"(?i:passwords?|passwd|passphrase|passwort|kennwort|secret|tokens?|api_?keys?)"
+    r"[\"']?[ \t]{0,8}\Z"
+)
+_MOST_NAME: Final = 24
 _PASSWORD_FILE: Final = (
     # A line of .pgpass: host, port, database, user, password.
     r"(?m:^([\w.*-]{1,128}:(?:\d{1,5}|\*):(?:\*|[A-Za-z_][\w-]{0,63}):(?:\*|[A-Za-z_]"
     r"[\w.-]{0,63}):)[^\s:\[][^\s:]*$)",
 )
-_KEYS: Final = (
-    r"(?is:()-{4,5}(?: |%20|\+)?BEGIN(?: |%20|\+)[A-Z0-9 %+]{0,60}?KEY[A-Z0-9 %+]{0,20}-{4,5}"
-    r".*?(?:-{4,5}(?: |%20|\+)?END[^\n-]{1,80}-{4,5}|\Z))",
-    # The head of such a block in base64, from each of its three places.
-    r"()(?:LS0tLS1CRUdJTi|0tLS0tQkVHSU4|tLS0tLUJFR0lO)"
-    r"(?:[A-Za-z0-9+/=_-]|\\n|\r?\n[ \t]{0,20}(?=[A-Za-z0-9+/=]{20})){16,}",
-)
-_END: Final = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z0-9 ]{0,20}-{4,5}", re.I)
-_KEY_LINE: Final = re.compile(r"[ \t>]*[A-Za-z0-9+/=]{1,128}[ \t\r]*")
 _SECRET_OBJECT: Final = re.compile(r"^[ \t]*[\"']?kind[\"']?:[ \t]*[\"']?Secret\b", re.M)
 _DATA: Final = re.compile(
     r"(?m)^([ \t]*)(?:data|stringData):[ \t]*\r?\n((?:\1[ \t]+[^\n]*(?:\n|\Z))+)"
@@ -112,19 +120,23 @@ _STRING_DATA: Final = re.compile(
 _MEMBER: Final = re.compile(r"(?m)^([ \t]*[\"']?[\w.-]{1,128}[\"']?:[ \t]*)\S[^\n]*")
 
 
-def _hide_end_of_key(text: str) -> str:
-    """Hide the lines before the end of a private key whose beginning is elsewhere."""
-    parts, position = [], 0
-    for end in _END.finditer(text):
-        start = end.start()
-        while start > position:
-            line = text.rfind("\n", position, start - 1) + 1 or position
-            if not _KEY_LINE.fullmatch(text, line, start - 1 if text[start - 1] == "\n" else start):
-                break
-            start = line
-        parts += [text[position:start], MARK]
-        position = end.end()
-    return "".join(parts) + text[position:] if parts else text
+def _hide_next_lines(text: str) -> str:
+    """Hide the values in the line below a name and its sign."""
+    ends = (_NAME_END.search(text, max(0, at - _MOST_NAME), at) for at in _line_ends(text))
+    for rule in _SETTING_RULES if any(ends) else ():
+        text = rule(text)
+    return text
+
+
+def _line_ends(text: str) -> Iterator[int]:
+    return (found.start() for found in _SIGN_AT_END.finditer(text))
+
+
+def _hide_bare_addresses(text: str) -> str:
+    """Hide passwords of addresses that have no scheme."""
+    for rule in _BARE_RULES if _MAY_BE_BARE.search(text) else ():
+        text = rule(text)
+    return text
 
 
 def _hide_secret_object(text: str) -> str:
@@ -157,14 +169,12 @@ _NAMED: Final = (
     ),
 )
 _MARKS: Final = {
-    _HEADERS: ("authorization", "cookie", "curl"),
+    _HEADERS: ("authorization", "cookie"),
     _ADDRESSES: ("://", "%3a", "jdbc:oracle", "sqlplus"),
-    _PIPED: ("echo", "printf"),
     _SENTENCES: _NAMED,
     _COMMANDS: _NAMED,
-    _SETTINGS: _NAMED,
+    _ACCOUNTS: ("cred", "auth", "userpass", "user:pass", "username:pass", "login"),
     _PASSWORD_FILE: (":",),
-    _KEYS: ("----", "ls0tls1crudjti", "0tls0tqkvhsu4", "tls0tlujfr0lo"),
 }
 
 
@@ -200,21 +210,13 @@ def any_mark(rules: tuple[Marked, ...]) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, words)))
 
 
-_BLOCK_RULES: Final = (
-    *_table({_KEYS: _MARKS[_KEYS]}),
-    (("----end ", "---- end "), _hide_end_of_key),
-)
+_BARE_RULES: Final = tuple(map(_replace, _BARE))
 _LINE_RULES: Final = (
-    *_table({group: each for group, each in _MARKS.items() if group not in {_KEYS, _SETTINGS}}),
-    *((tuple(names.split()), _replace(rf"(\b{each}){_ONE}")) for names, each in _OPTIONS.items()),
+    *_table(_MARKS),
+    (("@",), _hide_bare_addresses),
 )
-_FORM_RULES: Final = (
-    *_table({_SETTINGS: _MARKS[_SETTINGS]}),
-    (("data:",), _hide_secret_object),
-)
-
-BLOCKS: tuple[Callable[[str], str], ...] = (partial(_apply, _BLOCK_RULES),)
-"""Rules for whole keys: they come first."""
+_SETTING_RULES: Final = tuple(map(_replace, _SETTINGS))
+_FORM_RULES: Final = ((_NAMED, _hide_next_lines), (("data:",), _hide_secret_object))
 
 FORMS: tuple[Callable[[str], str], ...] = (
     partial(hide_in_lines, rules=_LINE_RULES, marks=any_mark(_LINE_RULES)),

@@ -12,10 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from pulsus.core.telemetry.redaction_forms import BLOCKS, FORMS
-from pulsus.core.telemetry.redaction_pairs import PAIRS
-from pulsus.core.telemetry.redaction_tables import hide_columns
-from pulsus.core.telemetry.redaction_words import WORDS
+from pulsus.core.telemetry.secret_rules.command_secrets import hide_in_commands
+from pulsus.core.telemetry.secret_rules.redaction_forms import FORMS
+from pulsus.core.telemetry.secret_rules.redaction_keys import KEYS
+from pulsus.core.telemetry.secret_rules.redaction_pairs import PAIRS
+from pulsus.core.telemetry.secret_rules.redaction_tables import hide_columns
+from pulsus.core.telemetry.secret_rules.redaction_values import RESTS, VALUES
+from pulsus.core.telemetry.secret_rules.redaction_words import WORDS
 
 MARK: Final = "[redacted]"
 """The same as in redaction.py, which imports this module late."""
@@ -78,26 +81,6 @@ _HOOK = re.compile(
 )
 """An address that is a secret itself."""
 
-_PASSWORD_OPTIONS = {
-    r"mysql\w{0,12}|mariadb[\w-]{0,12}": r"-p(?=\S)",
-    r"sshpass": r"-p[ \t]{0,8}",
-    r"(?:redis|valkey|keydb)-cli|iredis": r"-a[ \t]{1,8}",
-    r"mongo(?:sh|dump|restore|export|import|stat|top|files)?": r"-p[ \t]{1,8}",
-    r"(?:docker|podman|nerdctl|helm|skopeo|buildah|oras|crane|az|oc)\b[^\r\n|;&]{0,99}?\blogin": (
-        r"-p[ \t]{1,8}"
-    ),
-    r"ldap(?:search|add|modify|delete|whoami|compare|passwd)": r"-w[ \t]{1,8}",
-    r"sqlcmd|bcp|ipmitool|ipmi-sensors": r"-P[ \t]{1,8}",
-    r"rabbitmqadmin|cqlsh": r"-p[ \t]{1,8}",
-    r"smbclient|rpcclient|smbget": r"(?:-U|--user)[ =]?[^\s%]{1,99}%",
-    r"snmp(?:get|walk|bulk|table|set|status|trap)\w{0,9}": r"-[cAX][ \t]{1,8}",
-}
-"""Programs, and the option of theirs that is followed by a password."""
-
-_PASSWORD_OPTION = "|".join(
-    rf"\b(?:{name})\b[^\r\n|;&]{{0,160}}?[ \t]{flag}" for name, flag in _PASSWORD_OPTIONS.items()
-)
-
 # A value: quoted (the closing quote may be missing), quoted within a quoted text, or one word.
 _QUOTED = (
     r'"""[^"]*(?:"""|\Z)|\'\'\'[^\']*(?:\'\'\'|\Z)|"(?:[^"\\\r\n]|\\.)*|\'(?:[^\'\\\r\n]|\\.)*'
@@ -106,15 +89,6 @@ _ESCAPED = r"\\+[\"'](?:[^\"'\\\r\n]|\\(?![\"']))*"
 _WORD = r"(?:(?:bearer|basic)[ \t]{1,8})?[^\s\"']+"
 _SIGN = r"(?:\\*[\"']|%22|&quot;|&#34;)?\]?[ \t]{0,8}(?::=|=>|::|[:=]|%3[DdAa])"
 
-_PEM = re.compile(
-    r"(?:-----BEGIN ([A-Za-z0-9 ]{1,40})-----.*?(?:-----END \1-----|\Z)"
-    r"|---- BEGIN (SSH2 [A-Z ]{1,30}) ----.*?(?:---- END \2 ----|\Z))",
-    re.S,
-)
-_PUTTY = re.compile(
-    r"(\bPrivate-Lines: \d{1,4}\r?\n)(?:[A-Za-z0-9+/=]{1,64}(?:\r?\n|\Z))+"
-    r"(?:Private-MAC: [0-9a-f]{40,64}(?:\r?\n|\Z))?"
-)
 _DOCKER_AUTH = re.compile(
     r"(\"(?:auth|identitytoken)\"[ \t]{0,8}:[ \t]{0,8}\")[A-Za-z0-9+/=_.-]{8,}"
 )
@@ -141,12 +115,14 @@ _SCHEME = re.compile(
     r"[A-Za-z0-9._~+/=-]{8,}"
 )
 _BLOCK = re.compile(
-    rf"({_NAME}[\"']?[ \t]{{0,8}}:[ \t]{{0,8}})[|>][-+0-9]{{0,3}}[ \t]*\r?\n(?:[ \t][^\n]*(?:\n"
-    rf"|\Z))+",
+    rf"({_NAME}[\"']?[ \t]{{0,8}}:[ \t]{{0,8}}(?:[!&][\w!/-]{{0,40}}[ \t]{{1,8}}){{0,2}})"
+    r"[|>][-+0-9]{0,3}[ \t]*\r?\n(?:(?:[ \t]{0,80}\r?\n){0,3}[ \t]+[^\s][^\n]*(?:\n|\Z))+",
     re.I,
 )
 _ASSIGNED = re.compile(
-    rf"({_NAME}{_SIGN}[ \t]{{0,64}}(?:(?:[bru]{{1,2}}|\$)(?=[\"'])"
+    # What ends a pattern of `sed`, begins an object or stands for something else is no value.
+    rf"({_NAME}{_SIGN}[ \t]{{0,64}}"
+    r"(?!/{1,2}[gpdI]{0,3}['\"`]|(?:…|\.\.\.)(?!\w)|\{[ \t]*\r?\n)(?:(?:[bru]{1,2}|\$)(?=[\"'])"
     r"|[\w.]{1,60}\([bru]?(?=[\"']))?)"
     rf"({_QUOTED}|{_ESCAPED}|{_WORD})",
     re.I,
@@ -169,17 +145,9 @@ _FLAG = re.compile(
     rf")[ \t]{{1,8}})(?!-)({_QUOTED}|{_WORD})",
     re.I,
 )
-_CURL_USER = re.compile(
-    r"(\b(?:curl|https?(?=[ \t]))\b[^\r\n]{0,400}?[ \t](?:-[a-zA-Z]{0,8}u|-[aU]|--user|--proxy-user"
-    r"|--auth)[ =]?"
-    r"[\"']?[^\s:\"'/]{1,100}:)[^\s\"']+"
-)
-_GIVEN = re.compile(rf"({_PASSWORD_OPTION})({_QUOTED}|[^\s\"']+)")
-_SNMP = re.compile(
-    r"([ \t]-[ax][ \t]{1,8}(?:SHA|MD5|3?DES|AES)\S{0,9}[ \t]{1,8}-[AX][ \t]{1,8})[^\s\"']+"
-)
 _ELEMENT = re.compile(
-    rf"(<[\w:.-]{{0,40}}?{_NAME}(?:[ \t][^<>\r\n]{{0,200}})?>(?:<!\[CDATA\[)?|<name>"
+    rf"(<[\w:.-]{{0,40}}?{_NAME}(?:[ \t][^<>\r\n]{{0,200}})?>\s{{0,80}}(?:<!\[CDATA\[)?"
+    rf"(?=[^<\s])|<name>"
     rf"[\w.-]{{0,60}}?{_NAME}</name>\s{{0,80}}<value>)[^<\"'\r\n]+",
     re.I,
 )
@@ -187,7 +155,6 @@ _ATTRIBUTE = re.compile(
     rf"({_NAME}\\*[\"'][ \t]{{1,8}}value=\\*[\"'])[^<\"'\r\n]+",
     re.I,
 )
-_PASS = re.compile(r"(-pass(?:in|out)?[ \t]{1,8}[\"']?pass:)[^\s\"']+")
 _NETRC = re.compile(
     r"(\b(?:login\s{1,8}\S{1,128}|machine[ \t]{1,8}\S{1,128}|default)\s{1,8}password[ \t]{1,8})\S+",
     re.I,
@@ -285,9 +252,10 @@ def _build_replacement(pattern: re.Pattern[str], replacement: str) -> Callable[[
 
 
 RULES: tuple[Callable[[str], str], ...] = (
-    _build_replacement(_PEM, MARK),
-    *BLOCKS,
+    *KEYS,
+    hide_in_commands,
     *FORMS,
+    *VALUES,
     _if_secret_named(_hide_blocks),
     # Before all that hide a word, which might be the name of what comes next.
     _if_secret_named(_hide_assigned),
@@ -301,26 +269,21 @@ RULES: tuple[Callable[[str], str], ...] = (
     _build_replacement(_SCHEME, rf"\1{MARK}"),
     _if_secret_named(partial(_PAIR.sub, _keep_quote)),
     partial(_FLAG.sub, _keep_quote),
-    _build_replacement(_CURL_USER, rf"\1{MARK}"),
-    partial(_GIVEN.sub, _keep_quote),
-    _build_replacement(_SNMP, rf"\1{MARK}"),
     _if_secret_named(_build_replacement(_ELEMENT, rf"\1{MARK}")),
     _if_secret_named(_hide_attributes),
-    _build_replacement(_PASS, rf"\1{MARK}"),
     _build_replacement(_NETRC, rf"\1{MARK}"),
-    _build_replacement(_PUTTY, rf"\1{MARK}\n"),
     _build_replacement(_DOCKER_AUTH, rf"\1{MARK}"),
     _build_replacement(_SAID, rf"\1{MARK}"),
     _build_replacement(_QUERY, rf"\1{MARK}"),
     *WORDS,
     *PAIRS,
+    *RESTS,
     hide_columns,
 )
 
 
 SHAPES: tuple[Callable[[str], str], ...] = (
-    _build_replacement(_PEM, MARK),
-    *BLOCKS,
+    *KEYS,
     _build_replacement(_URL, rf"\1{MARK}@"),
     _build_replacement(_TOKEN, MARK),
     _build_replacement(_HASH, MARK),

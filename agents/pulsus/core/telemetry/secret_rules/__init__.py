@@ -1,0 +1,1 @@
+"""Rules of the redactor: what in a text is a secret."""
