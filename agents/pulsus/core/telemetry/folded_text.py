@@ -45,6 +45,9 @@ def redact_folded(text: str, redact: Callable[[str], str]) -> str:
     """
     if not _NOT_PLAIN.search(text) and "u00" not in text:
         return text
+    # The words of a process (`/proc/1/cmdline`) stand between zeros.
+    if "\0" in text and redact(words := text.replace("\0", " ")) != words:
+        return redact(words)
     folded = fold_text(text)
     if folded == text or redact(folded) == folded:
         return text

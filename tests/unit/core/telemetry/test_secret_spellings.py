@@ -135,7 +135,14 @@ UNITS = [
     '["vault", "login", ', "password: a b ", "- password = a b\n", "\\n", '\\"',
     "keyctl add a b c ",
     "password: |\n\n a\n", "password: !a &b |\n", "<password>\n", "impacket-a a:b",
-    "login: a:1bbbbb ",
+    "login: a:1bbbbb ", "a=b; path", "cookies={", "<cookie a=b for ",
+    'variable "token" {a\n',
+    'name="token"\n\na', "- --token\n- a\n", "password <- ", "password string = ",
+    "password=<<E\na\n",
+    "token 'a1bcdef", "with password ", "a/b@//c", "a:b@tcp(", "authorization%3a%20",
+    "A_KEY=a1bcdef ",
+    "\0--token\0a", "api key ", "set_password('", "{PLAIN}", "#define A_TOKEN ", "1:2:3:4:5\n",
+    "a:1:b:",
 ]  # fmt: skip
 
 

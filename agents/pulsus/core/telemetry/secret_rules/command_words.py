@@ -30,6 +30,7 @@ _LAUNCHED: Final = re.compile(
     r"(?:(?:sudo|doas|env|exec|time|nohup|command|then|do|else|xargs|-\w{1,12}|-\w[ \t]\w{1,20}"
     r"|\w{1,40}=[^\s\"']{0,80})[ \t]{1,8}){0,4}[\w./-]{0,60}\Z"
 )
+_PRINTED: Final = re.compile(r"<\((?:echo|printf)\b")
 _WRITER: Final = re.compile(r"\b(?:echo|printf)\b")
 _ECHOED: Final = re.compile(r"(?:-\w{1,3}|--)\Z")
 _MOST_WORDS: Final = 40
@@ -118,6 +119,7 @@ def find_herestrings(text: str, command: Command) -> Iterator[Place]:
     """Yield the words that a command reads behind `<<<`, without a sign before their quotes."""
     for start, end in command.given:
         yield start + (text[start] == "$"), end
+    yield from (word for word in command.words if _PRINTED.match(text, *word))
 
 
 def find_piped(text: str, command: Command) -> Iterator[Place]:

@@ -7,7 +7,7 @@ the text: what repeats has a bound, or begins with fixed letters.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final
 
@@ -40,12 +40,15 @@ _BARE: Final = (
     r"((?<![\w:/])//[\w.%+-]{1,64}:)(?!\[redacted\])[^\s/@\"'<>]{1,256}(?=@[\w\[])",
     rf"(?i:((?<![\w./@%+-])(?:(?<!:)|(?<=pserver:)){_NO_LABEL}[\w.+-]{{1,64}}:)(?!\[redacted\]|//)"
     rf"[^\s/@:\"'<>,;(){{}}]{{1,128}}(?=@(?:{_DOTTED}|localhost|[a-z][\w-]{{0,62}})(?::\d{{2,5}}\b|::|:?/)))",
+    r"((?<![\w./@%+-])[\w.+-]{1,64}:)(?!\[redacted\]|//)[^\s/@:\"'<>]{1,128}(?=@(?:tcp|udp|unix)\d?\()",
+    # Oracle: `user/…@host:1521`.
+    r"((?<![\w/.:-])[\w$#]{1,64}/)(?!\[redacted\])[^\s/@\"'<>]{1,128}(?=@(?://[\w.-]{1,99}|[\w.-]{1,99}:1521\b))",
     rf"(?i:((?<![\w.:/@%+-]){_NO_LABEL}[\w.+-]{{1,64}}:)(?!\[redacted\]|//)(?=[^\s@]{{0,99}}[\d!#$%^&*])"
     rf"(?=[^\s@]{{0,99}}[a-z])[^\s/@:\"'<>,;(){{}}]{{6,128}}(?=@{_DOTTED}))",
     rf"(?i:((?<![\w.:/@%+-]){_NO_LABEL}[\w.+-]{{1,64}}:)(?!\[redacted\]|//)"
     rf"[^\s/@:\"'<>,;(){{}}]{{1,128}}(?=@{_FOUR}\b))",
 )
-_MAY_BE_BARE: Final = re.compile(r":[^\s@\"'<>]{1,256}@")
+_MAY_BE_BARE: Final = re.compile(r"[:/][^\s@\"'<>]{1,256}@")
 _HEADERS: Final = (
     r"(?i:(\b(?:proxy-)?authorization\\*[\"']?[ \t]{0,8}[:=,][ \t]{0,8}[bru]?\\*\")[^\"\r\n\[]"
     r"[^\"\r\n]*)",
@@ -53,6 +56,13 @@ _HEADERS: Final = (
     r"[^'\r\n]*)",
     r"(?i:(\b(?:proxy-)?authorization:[ \t]{0,8})[a-z][\w-]{0,30}[ \t]{1,8}[\w-]{1,40}="
     r"[^\s,]{0,200},[^\r\n]*)",
+    # A cookie is known by what stands behind it, or by the jar that it is in.
+    r"(?i:((?<![\w.-])[\w.-]{1,60}=)(?!\[)[^\s;\"']{1,400}"
+    r"(?=;[ \t]?(?:path|domain|expires|max-age|httponly|secure|samesite)\b))",
+    r"(?i:(\bcookies?\\*[\"']?[ \t]{0,4}[:=][ \t]{0,4}\{)(?!\[)[^{}\r\n]{1,1000}(?=\}))",
+    r"(?i:(<cookie[ ][^\s=<>]{1,60}=)(?!\[)[^\s<>]+(?=[ ]for\b))",
+    r"(?i:(\bcookie[ \t]{0,4}=[ \t]{0,4}[\"'])(?!\[)[^\"'\r\n]+)",
+    r"(?i:(\bauthorization%3a(?:%20|\+){0,4}(?:[a-z]{1,20}(?:%20|\+))?)(?!\[)[^\s&\"'%]+)",
     r"(?i:(\b(?:set-)?cookie\\*[\"']?[ \t]{0,8}[:,][ \t]{0,8}[bru]?\")(?:[^\"\\\r\n\[]|\\.)(?:"
     r"[^\"\\\r\n]|\\.)*)",
 )
@@ -66,6 +76,18 @@ _SENTENCES: Final = (
     r"(?=\S{0,99}[\d!@#$%^&*])[^\s\[]\S*)",
     r"(?i:(\buser(?:name)?[ \t]{1,8}\S{1,64}[ \t]{1,8}password[ \t]{1,8})(?!\d{1,2}[ \t])"
     r"(?=\S{0,99}[\d!@#$%^&*])[^\s\[]\S*)",
+)
+_TOLD: Final = (
+    # A program tells which secret it refused.
+    r"(?i:(\b(?:token|api[ -]key|secret(?:[ ]key)?|passphrase)[ \t](?:is[ \t])?[\"'])"
+    r"(?=[^\s\"']{0,99}[a-z])(?=[^\s\"']{0,99}\d)[^\s\"'\[]{6,}(?=[\"']))",
+    r"(?i:(\bapi[ -]key[ \t](?:provided:[ \t]?)?)(?=\S{0,99}[a-z])(?=\S{0,99}\d)[^\s\"'\[.]{8,})",
+    r"(?i:(\b(?:secret|access|api|private)[ -]key[ \t]is[ \t][\"'])(?!\[)[^\s\"']+(?=[\"']))",
+    r"(?i:(\bapi[ -]key[ \t]provided:[ \t]?)(?!\[)[^\s\"'.]+)",
+    r"(?i:(\bwith[ \t](?:the[ \t])?(?:password|token|passphrase)[ \t:]{1,3})(?=\S{0,99}[a-z])"
+    r"(?=\S{0,99}[\d!@#$%^&*])[^\s\"'\[]\S{5,})",
+    r"(?i:(\b(?:set|check|verify|change|reset|hash|update)_?password\([ \t]?[bru]?\\*[\"'])(?!\[)"
+    r"[^\"'\\\r\n]+)",
 )
 _ACCOUNTS: Final = (
     # A user and a password, where a word says so.
@@ -169,17 +191,28 @@ _NAMED: Final = (
     ),
 )
 _MARKS: Final = {
-    _HEADERS: ("authorization", "cookie"),
+    _HEADERS: (
+        *("authorization", "cookie", "; path", "; domain", "; expires", "; max-age", "; httponly"),
+        *("; secure", "; samesite", ";path", ";domain", ";expires", ";httponly", ";secure"),
+    ),
     _ADDRESSES: ("://", "%3a", "jdbc:oracle", "sqlplus"),
     _SENTENCES: _NAMED,
     _COMMANDS: _NAMED,
+    _TOLD: ("token", "key", "secret", "passphrase", "password"),
     _ACCOUNTS: ("cred", "auth", "userpass", "user:pass", "username:pass", "login"),
-    _PASSWORD_FILE: (":",),
 }
 
 
-def _table(groups: Mapping[tuple[str, ...], tuple[str, ...]]) -> tuple[Marked, ...]:
-    return tuple((marks, _replace(each)) for group, marks in groups.items() for each in group)
+def group_rules(patterns: Iterable[str], marks: tuple[str, ...]) -> Marked:
+    """Return the patterns as one rule. Each text is searched for their marks only once."""
+    rules = tuple(map(_replace, patterns))
+
+    def apply(text: str) -> str:
+        for rule in rules:
+            text = rule(text)
+        return text
+
+    return marks, apply
 
 
 def _apply(rules: tuple[Marked, ...], text: str) -> str:
@@ -212,11 +245,15 @@ def any_mark(rules: tuple[Marked, ...]) -> re.Pattern[str]:
 
 _BARE_RULES: Final = tuple(map(_replace, _BARE))
 _LINE_RULES: Final = (
-    *_table(_MARKS),
+    *(group_rules(group, marks) for group, marks in _MARKS.items()),
     (("@",), _hide_bare_addresses),
 )
 _SETTING_RULES: Final = tuple(map(_replace, _SETTINGS))
-_FORM_RULES: Final = ((_NAMED, _hide_next_lines), (("data:",), _hide_secret_object))
+_FORM_RULES: Final = (
+    (_NAMED, _hide_next_lines),
+    (("data:",), _hide_secret_object),
+    group_rules(_PASSWORD_FILE, (":",)),
+)
 
 FORMS: tuple[Callable[[str], str], ...] = (
     partial(hide_in_lines, rules=_LINE_RULES, marks=any_mark(_LINE_RULES)),

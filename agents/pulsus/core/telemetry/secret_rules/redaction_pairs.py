@@ -30,9 +30,23 @@ _KIND: Final = r"(?:parameter|variable|setting|secret)?_?"
 _HEX: Final = r"(?<![\w-])[0-9a-f]{32,128}(?![\w-])"
 
 _WORDS: Final = ("pass", "kennwort")
+_ANY_NAME: Final = ("pass", "kennwort", "secret", "token", "key")
 _LISTED_NAMES: Final = tuple(
     f"{end}{quote},"
-    for end in ("word", "wd", "wort", "phrase", "code", "cret", "ken", "key", "pw", "pwd", "pass")
+    for end in (
+        "word",
+        "wd",
+        "wort",
+        "phrase",
+        "code",
+        "cret",
+        "ken",
+        "key",
+        "epass",
+        "pw",
+        "pwd",
+        "pass",
+    )
     for quote in ('"', "'")
 )
 """Ends of the names of secrets in a list of quoted words."""
@@ -63,7 +77,7 @@ _IN_LINES: Final[Mapping[str, tuple[str, ...]]] = {
     rf"\\*[\"']?)(?-i:{RANDOM}))": ("jwt", "auth", "ticket", "passkey"),
     # A row of a record that is written downwards.
     rf"(?i:(^[ \t|]{{0,20}}[\w.-]{{0,60}}?{_NAME}[ \t]{{0,60}}\|[ \t]{{1,20}})(?=\S{{0,99}}\d)"
-    rf"{LIKELY})": ("|",),
+    rf"{LIKELY})": _ANY_NAME,
     # A call that sets a variable, and a pair of a list: `setenv("PASSWORD", "…")`.
     rf"(?i:(\b(?:set|put|add|append|define|replace|insert|update|header|config|env|with)\w{{0,40}}\("
     rf"(?:[ \t]?[bru]?[\"'][^\"'\r\n]{{0,60}}[\"'],){{0,2}}[ \t]?{_LISTED_NAME}"
@@ -76,15 +90,13 @@ _IN_LINES: Final[Mapping[str, tuple[str, ...]]] = {
         "authorization",
     ),
     # An option, and its value, as a program gets its words.
-    rf"(?i:((?<=[\"'])--?(?:[a-z0-9]{{1,20}}[_-]){{0,4}}(?:{_NAME}|pw|pwd|pass)\\*[\"'],"
+    rf"(?i:((?<=[\"'])--?(?:[a-z0-9]{{1,20}}[_-]){{0,4}}(?:{_NAME}|requirepass|pw|pwd|pass)\\*[\"'],"
     r"[ \t]{0,8}\\*[\"'])(?!\[redacted\]|-)[^\"'\\\r\n]+(?=\\*[\"'][ \t]{0,4}[,\])]))": (
         _LISTED_NAMES
     ),
     # The member of an object that has the value: `"password":{"value":"…"}`.
     rf"(?i:({_NAME}\\*[\"'][ \t]{{0,8}}:[ \t]{{0,8}}(?:\{{|\[redacted\])[^{{}}\r\n]{{0,200}}?"
-    rf"\b(?:value|data|raw|plain(?:text)?|content){_FIELD})(?!\[)[^\"'\\\s,}}]+)": (
-        *("{", "[redacted]"),
-    ),
+    rf"\b(?:value|data|raw|plain(?:text)?|content){_FIELD})(?!\[)[^\"'\\\s,}}]+)": _ANY_NAME,
 }
 _IN_TEXT: Final[Mapping[str, tuple[str, ...]]] = {
     # Other fields may stand between the name and the value, and the sign may be another one.
@@ -92,6 +104,15 @@ _IN_TEXT: Final[Mapping[str, tuple[str, ...]]] = {
     r"(?:\\*[\"']?\w{1,30}\\*[\"']?[ \t]?[:=][^\r\n,:={}]{0,80}"
     r"(?:,[ \t]{0,8}|,?\r?\n[ \t]{0,80})){0,3}"
     rf"\\*[\"']?\w{{0,12}}val(?:ue)?{_IS})(?!\[)[^\s\"',;}}\]]+)": ("val",),
+    # The default of a variable, as Terraform declares it.
+    rf"(?i:(\bvariable[ \t]{{1,8}}\"[\w-]{{0,60}}?{_NAME}\"[ \t]{{0,8}}\{{[^{{}}]{{0,300}}?"
+    r"\bdefault[ \t]{0,8}=[ \t]{0,8}\")(?!\[)[^\"\r\n]+)": ("variable",),
+    # A part of a form that is sent in parts.
+    rf"(?i:(\bname=\\*[\"'][\w.\[\]-]{{0,60}}?{_NAME}\]?\\*[\"'][^\r\n\"']{{0,100}}?(?:(?:\\r)?(?:\r?\n|\\n)){{2}})"
+    r"(?![\[<-])[^\s\"'<\\][^\r\n\"'<\\]*)": ("name=",),
+    # An option and its value as items of a list in YAML.
+    rf"(?i:(-[ \t]{{1,4}}[\"']?--?(?:[a-z0-9]{{1,20}}[_-]){{0,4}}{_NAME}[\"']?[ \t]{{0,4}}\r?\n"
+    r"[ \t]{0,80}-[ \t]{1,4}[\"']?)(?![-\[])[^\s\"'][^\r\n\"']*)": ("- -", '- "-', "- '-"),
     # A program that waits for the question of another one, and answers it.
     r"(?i:(\bexpect(?:_exact)?\b[^\r\n]{0,200}?(?:assw|assphrase|passcode|\bpin\b)[^\r\n]{0,60}?"
     r"[\s;{)]{1,20}(?:[\w.]{1,40}\.)?(?:exp_)?send(?:_user|line)?"

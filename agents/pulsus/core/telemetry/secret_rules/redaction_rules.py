@@ -102,8 +102,9 @@ _SAID = re.compile(
     re.I,
 )
 _HEADER = re.compile(
-    r"(\b(?:proxy-)?authorization(?:\\*[\"'])?[ \t]{0,8}[:=][ \t]{0,8}(?:\\*[\"'])?)"
-    r"(?:(?:digest|aws4-hmac-sha256)\b[^\r\n]*|(?:[a-z][\w-]{0,30}[ \t]{1,8})?[^\s\"']+)",
+    r"(\b(?:proxy-)?authorization(?:\\*[\"'])?[ \t]{0,8}(?:=>|[:=])[ \t]{0,8}(?:\\*[\"'])?)"
+    r"(?:(?:bearer|basic|token)[ \t]{0,8}\r?\n[ \t]{1,20}[^\s\"']+"
+    r"|(?:digest|aws4-hmac-sha256)\b[^\r\n]*|(?:[a-z][\w-]{0,30}[ \t]{1,8})?[^\s\"']+)",
     re.I,
 )
 _COOKIE = re.compile(
@@ -122,7 +123,8 @@ _BLOCK = re.compile(
 _ASSIGNED = re.compile(
     # What ends a pattern of `sed`, begins an object or stands for something else is no value.
     rf"({_NAME}{_SIGN}[ \t]{{0,64}}"
-    r"(?!/{1,2}[gpdI]{0,3}['\"`]|(?:…|\.\.\.)(?!\w)|\{[ \t]*\r?\n)(?:(?:[bru]{1,2}|\$)(?=[\"'])"
+    r"(?!/{1,2}[gpdI]{0,3}['\"`]|(?:…|\.\.\.)(?!\w)|(?-i:YES|NO)(?!\w)|\{[ \t]*\r?\n)"
+    r"(?:(?:[bru]{1,2}|\$)(?=[\"'])"
     r"|[\w.]{1,60}\([bru]?(?=[\"']))?)"
     rf"({_QUOTED}|{_ESCAPED}|{_WORD})",
     re.I,
@@ -139,9 +141,9 @@ _NAMED = re.compile(rf"(?:{_NAME}|authorization|cookie){_SIGN}", re.I)
 _SIGN_CHARS = 40
 """No sign is longer; a value is searched for the next name up to here behind its end."""
 _FLAG = re.compile(
-    r"((?<![\w-])--?(?:[a-z0-9]{1,20}-){0,4}(?:password|passphrase|passwd|pass|pwd|token|secret"
+    r"((?<![\w-])--?(?:[a-z0-9]{1,20}[_-]){0,4}(?:password|passphrase|passwd|pass|pwd|token|secret"
     r"|secret-id"
-    r"|api-?key|access-key|secret-key|secret-access-key|credentials?|storepass|keypass|passcode"
+    r"|api-?key|access-key|secret-key|secret-access-key|credentials?|storepass|keypass|passcode|hmac-key|requirepass"
     rf")[ \t]{{1,8}})(?!-)({_QUOTED}|{_WORD})",
     re.I,
 )
@@ -152,11 +154,13 @@ _ELEMENT = re.compile(
     re.I,
 )
 _ATTRIBUTE = re.compile(
-    rf"({_NAME}\\*[\"'][ \t]{{1,8}}value=\\*[\"'])[^<\"'\r\n]+",
+    rf"({_NAME}\\*[\"'][ \t]{{1,8}}(?:value|content)=\\*[\"'])[^<\"'\r\n]+",
     re.I,
 )
+_VALUE = re.compile(r"(?i:value|content)=")
 _NETRC = re.compile(
-    r"(\b(?:login\s{1,8}\S{1,128}|machine[ \t]{1,8}\S{1,128}|default)\s{1,8}password[ \t]{1,8})\S+",
+    r"(\b(?:login\s{1,8}\S{1,128}|machine[ \t]{1,8}\S{1,128}|default)"
+    r"(?:\s{1,8}account[ \t]{1,8}\S{1,128})?\s{1,8}password[ \t]{1,8})\S+",
     re.I,
 )
 _URL = re.compile(r"(://[^\s/:@\"'<>?#]{0,256}:)[^\s/\"'<>?#]{1,512}@")
@@ -244,7 +248,7 @@ def _if_secret_named(rule: Callable[[str], str]) -> Callable[[str], str]:
 
 
 def _hide_attributes(text: str) -> str:
-    return _ATTRIBUTE.sub(rf"\1{MARK}", text) if "value=" in text.lower() else text
+    return _ATTRIBUTE.sub(rf"\1{MARK}", text) if _VALUE.search(text) else text
 
 
 def _build_replacement(pattern: re.Pattern[str], replacement: str) -> Callable[[str], str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from pulsus.core.telemetry.secret_rules.redaction_forms import Marked, any_mark, hide_in_lines
+from pulsus.core.telemetry.secret_rules.redaction_forms import any_mark, group_rules, hide_in_lines
 
 MARK: Final = "[redacted]"
 """The same as in redaction.py."""
@@ -30,8 +30,20 @@ _PRINTED: Final = (
     # What another command prints: `password=$(echo …)`.
     rf"(?i:({_NAME}=[\"']?)(?:\$\([^()\r\n]{{1,300}}\)|`[^`\r\n]{{1,300}}`))",
 )
+_TYPED: Final = (
+    # A type, or an address, stands before the value.
+    rf"(?i:({_NAME}\\*[\"']?\]?[ \t]{{0,8}}(?:=>|:|=|<-)?[ \t]{{0,8}}"
+    r"(?:string\(\d{1,4}\)|0x[\da-f]{1,16}"
+    r"|&?(?:'\w{1,10} )?\w{1,20}(?:\(\d{1,4}\))?[ \t]{0,3}:?=[ \t]{0,3}N?|(?<=<-)[ \t]?)"
+    r"[ \t]{0,3}\\*[\"'])(?!\[)[^\"'\\\r\n]+)",
+    r"(?i:(@(?:pwd|pass)[ \t]{1,8}\w{1,20}(?:\(\d{1,4}\))?[ \t]{0,3}=[ \t]{0,3}N?')"
+    r"(?!\[)[^'\r\n]+)",
+    rf"(?i:(#define[ \t]{{1,8}}\w{{0,60}}?{_NAME}[ \t]{{1,8}}\")(?!\[)[^\"\r\n]+)",
+)
+_TYPED_MARKS: Final = ("string(", "0x", " string", "str =", "str=", "char", "define", "<-", "@p")
 _MANY: Final = re.compile(
-    r"[:=]>?[ \t]{0,8}(?:\[(?!redacted\])[^\[\](){}]{1,1000}\]|\((?!\))[^\[\](){}]{1,1000}\)"
+    r"[:=]>?[ \t]{0,8}(?:<<-?[\"']?(?P<end>\w{1,20})[\"']?\r?\n(?:[^\r\n]{0,2000}\r?\n){1,40}?"
+    r"[ \t]{0,40}(?P=end)\b|\[(?!redacted\])[^\[\](){}]{1,1000}\]|\((?!\))[^\[\](){}]{1,1000}\)"
     # A set of words, and no object with members.
     r"|\{[^\[\](){}:]{1,1000}\}"
     # A quoted text of several lines, the later ones indented.
@@ -74,10 +86,6 @@ _REST: Final = (
 )
 
 
-def _compile(patterns: tuple[str, ...], marks: tuple[str, ...]) -> tuple[Marked, ...]:
-    return tuple((marks, partial(re.compile(each).sub, rf"\1{MARK}")) for each in patterns)
-
-
 def _join_names(text: str) -> str:
     """Return the text with names of secrets whole that quotes or a continued line split."""
     parts, position = [], 0
@@ -97,8 +105,11 @@ def _is_split_name(word: str) -> bool:
     return whole is not None and not _FULL_NAME.search(word.rstrip("\"'"))
 
 
-_BEFORE_LINES: Final = _compile(_PRINTED, ("=$(", '="$(', "='$(", "=`", '="`'))
-_AFTER_LINES: Final = _compile((*_JOINED, *_REST), (MARK,))
+_BEFORE_LINES: Final = (
+    group_rules(_TYPED, _TYPED_MARKS),
+    group_rules(_PRINTED, ("=$(", '="$(', "='$(", "=`", '="`')),
+)
+_AFTER_LINES: Final = (group_rules((*_JOINED, *_REST), (MARK,)),)
 
 
 def _hide_many(text: str) -> str:

@@ -7,15 +7,16 @@ in the text: what repeats has a bound.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from pulsus.core.telemetry.secret_rules.redaction_forms import Marked, any_mark, hide_in_lines
-
-MARK: Final = "[redacted]"
-"""The same as in redaction.py."""
+from pulsus.core.telemetry.secret_rules.redaction_forms import (
+    Marked,
+    any_mark,
+    group_rules,
+    hide_in_lines,
+)
 
 _NO_PATH: Final = r"(?![\[/~.$({<>%])"
 LIKELY: Final = (
@@ -49,6 +50,11 @@ _NAMES: Final = (
     r"|(?:recovery|backup|activation|licen[sc]e)[ _-]codes?|_auth|dkim private"
     rf"){_SIGN}){LIKELY})",
     rf"((?<=[a-z])Pass{_SIGN}){LIKELY}",
+    # A key in a variable of an environment.
+    r"((?<![A-Z0-9_])(?!PUBLIC|PRIMARY|FOREIGN|SORT|CACHE|PARTITION|REGISTRY|HOST)[A-Z][A-Z0-9_]{1,40}"
+    rf"_KEY=)(?i:{LIKELY})",
+    r"(\b(?:OP|BW)_SESSION(?:_\w{1,40})?=)(?!\[|\$)[^\s\"']+",
+    r"(?i:((?<![a-z])secret_?id=)(?!\[|\$)[^\s\"'&]+)",
     # `creds: bob:v` and `basic_auth: bob:v`.
     rf"(?i:((?:creds?|basic_auth){_SIGN}[\w.@-]{{1,64}}:){LIKELY})",
     rf"(?i:({_NAME}(?:\d{{1,3}}|[._](?:main|old|new|prod|dev|test|stage|primary|default|root|admin"
@@ -74,7 +80,7 @@ _BLANKS: Final = (
     r"(?i:(\bidentified[ \t]{1,8}with[ \t]{1,8}[\w'\"`]{1,64}[ \t]{1,8}(?:by|as)[ \t]{1,8}[\"'])"
     r"(?!\[)[^\"'\r\n]+)",
     # chap-secrets and pap-secrets: client, server, secret.
-    rf"(\"[^\"\r\n]{{1,64}}\"{_GAP}\*{_GAP}\")(?!\[)[^\"\r\n]+",
+    rf"(\"[^\"\r\n]{{1,64}}\"{_GAP}\"?\*\"?{_GAP}\")(?!\[)[^\"\r\n]+",
     rf"(?m:(^(?:chap-secrets:[ \t])?[\w.@-]{{1,64}}{_GAP}\*{_GAP}){LIKELY}(?={_GAP}\*))",
 )
 _LISTS: Final = (
@@ -113,13 +119,25 @@ _TALK: Final = (
 
 _MARKS: Final = {
     _NAMES: (
-        *("pass", "cred", "pw", "otp", "pepper", "session-id", "key", "code", "_auth", "encrypt"),
+        *(
+            "pass",
+            "cred",
+            "pw",
+            "otp",
+            "pepper",
+            "session",
+            "secret",
+            "key",
+            "code",
+            "_auth",
+            "encrypt",
+        ),
         *("pswd", "sekret", "secret", "psk", "authtok", "şifre", "dkim", "token", "kennwort"),
     ),
     _BLANKS: (
         *("password", "passwd", "passphrase", "passwort", "kennwort", "passcode", "secret"),
         *("token", "key", "pwd", "pass", "community", "cookie", "psk", "xauth", "eap", "ntlm"),
-        *("pin", "identified", "* ", "*\t"),
+        *("pin", "identified", "* ", "*\t", '"*"'),
     ),
     _WHOLE: ("encrypt", "psk", "xauth", "eap", "ntlm", "pin"),
     _LISTS: ("pass", "key", "token", "secret", "cred", "pwd", "plaintext", "kennwort"),
@@ -128,11 +146,7 @@ _MARKS: Final = {
 
 
 def _table(*groups: tuple[str, ...]) -> tuple[Marked, ...]:
-    return tuple(
-        (_MARKS[group], partial(re.compile(pattern).sub, rf"\1{MARK}"))
-        for group in groups
-        for pattern in group
-    )
+    return tuple(group_rules(group, _MARKS[group]) for group in groups)
 
 
 _LINE_RULES: Final = _table(_NAMES, _BLANKS, _TALK)
