@@ -186,7 +186,7 @@ def swap_for_link(path: Path, target: Path) -> None:
 
 @dataclass
 class Meanwhile:
-    """What an attacker changes while a person decides about a write of `path`."""
+    """An attacker's changes while a person decides about a write of `path`."""
 
     change: str
     path: Path

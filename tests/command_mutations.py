@@ -1,4 +1,4 @@
-"""Who notices that a restriction of the command gate's tables is gone.
+"""Remove restrictions of the command gate's tables, one by one, and find who notices.
 
 An example of a table that is refused, or a call of the kept list (fixtures/refused_commands.tsv),
 which is allowed then, or refused for another kind of reason.

@@ -37,5 +37,5 @@ class Scripted:
         return Completion(text, usage, self.model, "stop")
 
     def models(self):
-        """The one there is."""
+        """Return the only model of this server."""
         return [ServedModel(self.model)]

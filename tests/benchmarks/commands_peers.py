@@ -68,7 +68,7 @@ json.dump(out, sys.stdout)
 
 
 def ours(commands):
-    """What Pulsus says, and how long it took over each, warm."""
+    """Return the verdicts of Pulsus, and the warm time of each."""
     context = JudgeContext()
     for command in commands:
         classify(command, context)  # reads the tables: once in a process
@@ -95,7 +95,7 @@ def _makes_environments(python):
 
 
 def peer(name, commands, folder):
-    """What a peer says of the same commands; why it is missing where it cannot be had."""
+    """Return a peer's verdicts on the same commands, or the reason why it is missing."""
     used = python(name)
     if used is None:
         return f"{name} needs Python 3.12, which this machine has not"

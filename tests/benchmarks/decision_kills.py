@@ -65,7 +65,7 @@ def deciding_status(project, place, replacement):
 
 
 class Expected:
-    """What each tool's records must say: (hash, event) of each, oldest first."""
+    """Return the records that each tool must have: (hash, event) of each, oldest first."""
 
     def __init__(self, project):
         self.project = project
@@ -93,7 +93,7 @@ class Expected:
 
 
 def killed(project, decisions, rng):
-    """What was acknowledged, what must be on record, the kills by kind and the usual seconds."""
+    """Return the acknowledged and the expected records, the kills by kind and the usual seconds."""
     expected = Expected(project)
     usual = []
     for n in range(4):
@@ -117,7 +117,7 @@ def killed(project, decisions, rng):
 
 
 def audit(project, acknowledged, expected):
-    """What is wrong, by kind; every list is empty if nothing is."""
+    """Return the faults by kind; every list is empty if there are none."""
     root = project / "workflows"
     store_of(project).recover()
     records = promotion_records.read_all(root)

@@ -1,4 +1,4 @@
-"""How often the configured model writes a tool that the gate accepts, and whether that is right.
+"""Measure how often the configured model writes a tool that the gate accepts, and rightly so.
 
     PULSUS_MODEL__BASE_URL=… python tests/benchmarks/generation.py --limit 30 --out results.jsonl
 
@@ -67,7 +67,7 @@ def equal(expected, found):
 
 
 def passes(source, tool, checks):
-    """How many of the checks the module passes, each in a sandbox of its own."""
+    """Count the checks that the module passes, each in a sandbox of its own."""
     good = 0
     for check in checks:
         files = tuple(InlineFile(p, t.encode()) for p, t in check.get("files", {}).items())
@@ -91,7 +91,7 @@ def defined(source):
 
 
 def looked_at(row, module, accepted, folder):
-    """What an independent look at the module finds."""
+    """Return the findings of an independent look at the module."""
     source = module.read_bytes()
     tool = defined(source)
     if isinstance(tool, BrokenTool):

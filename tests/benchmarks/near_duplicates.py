@@ -1,4 +1,4 @@
-"""How many pairs of tools `pulsus tools check` calls alike, and how many copies it finds.
+"""Count the pairs of tools that `pulsus tools check` calls alike, and the copies that it finds.
 
     .venv/bin/python -m tests.benchmarks.near_duplicates [BENCH]
 

@@ -15,7 +15,7 @@ _RAM_GIB = (1, 2, 2, 4, 4, 4, 8, 8, 16, 32)
 
 @dataclass(frozen=True)
 class DrainProblem:
-    """How large a problem is. `use` is the RAM share of the hosts that stay, once all are placed.
+    """The size of a problem. `use` is the RAM share of the hosts that stay, once all are placed.
 
     A share `grouped` of the virtual machines is in HA groups of three, a share `pinned` is pinned
     to its host, and a share `drained` of the hosts is emptied. In a `balanced` cluster no host has

@@ -39,7 +39,7 @@ def target(rng):
 
 
 def attempt(act, seconds):
-    """What `act` acknowledged in a process of its own, or None if the kill came first."""
+    """Return the acknowledgement of `act` in a process of its own; None if the kill came first."""
     reading, written = os.pipe()
     child = os.fork()
     if child == 0:
@@ -131,7 +131,7 @@ def crowded(project, promoters, each):
 
 
 def audit(project, acknowledged):
-    """What is wrong with the catalogue, by kind; every list is empty if nothing is."""
+    """Return the faults of the catalogue by kind; every list is empty if there are none."""
     store_of(project).recover()
     records = promotion_records.read_all(project / "workflows")
     hashes = Counter(r.tool_hash for r in records)
@@ -186,7 +186,7 @@ def out_of_order(records):
 
 
 def logged(folder):
-    """How often each key stands in the decision log; a record that is not whole fails."""
+    """Count each key in the decision log. Fails for a record that is not whole."""
     keys: Counter[str] = Counter()
     for path in log_reader.segments(folder):
         for line in path.read_bytes().splitlines():

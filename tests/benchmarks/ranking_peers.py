@@ -37,7 +37,7 @@ FIGURES = ("hit_at_1", "recall_at_5", "ndcg_at_10", "query_ms_p50", "index_secon
 
 
 def text_of(tool, *, params=False):
-    """What every peer reads of a tool."""
+    """Return the text of a tool that every peer reads."""
     return " ".join([tool.name, tool.doc, *(arg.name for arg in tool.args if params)])
 
 
@@ -201,7 +201,7 @@ def table(name, found):
 
 
 def versions():
-    """What was measured, and on what."""
+    """The measured figures, and the data that they were measured on."""
     found = {"python": platform.python_version(), "platform": platform.platform()}
     for name in PACKAGES:
         try:

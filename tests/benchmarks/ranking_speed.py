@@ -46,7 +46,7 @@ EXCHANGED = 0.3
 
 
 def catalogue(bench, size):
-    """So many tools, the same every time, and requests for them in mixed order."""
+    """Return `count` tools, the same ones each time, and requests for them in mixed order."""
     rng = random.Random(7)
     real = [t for name in SETS for t in load_tools(bench / name / "tools.jsonl")]
     rng.shuffle(real)
@@ -67,7 +67,7 @@ def catalogue(bench, size):
 
 
 def text_of(tool):
-    """What bm25s reads: the same words."""
+    """Return the words that bm25s reads: the same ones."""
     return " ".join([tool.name, tool.summary, *(arg.name for arg in tool.args)])
 
 
@@ -82,7 +82,7 @@ def bm25s_of(tools):
 
 
 def rankers(tools):
-    """What answers a request, by name, and how long each took to make, in seconds."""
+    """Return the engines that answer a request, by name, and the seconds that each took to make."""
     import bm25s
 
     began = time.perf_counter()

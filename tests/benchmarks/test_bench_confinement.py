@@ -1,4 +1,4 @@
-"""What confinement adds to a run, for docs/benchmarks.md. Nothing here asserts a time.
+"""Measure the time that confinement adds to a run (docs/benchmarks.md). No time is asserted.
 
 Runs are made turn by turn, so that both meet the same machine. Compare the least times: beside
 other work the medians say how busy the machine was.

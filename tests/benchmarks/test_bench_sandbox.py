@@ -1,4 +1,4 @@
-"""How fast a sandbox starts and kills, for docs/benchmarks.md. Nothing here asserts a time.
+"""Measure how fast a sandbox starts and kills (docs/benchmarks.md). No time is asserted.
 
 Starts are run turn by turn with a bare interpreter, so that both meet the same machine; the figure
 is the ratio of the medians.
@@ -98,7 +98,7 @@ def run():
 
 
 def test_system_calls_that_are_looked_at(show, monkeypatch):
-    """What each open to write costs where the host looks at it, and where it does not."""
+    """Measure an open to write, with the host looking at it and without."""
     source = b"""
 import os, time
 def run():

@@ -112,7 +112,7 @@ def test_a_new_module(show, tmp_path):
 
 
 def test_beside_naive_steps_with_a_warm_cache(show, tmp_path):
-    """What a careful person runs by hand: mypy keeps its cache between modules."""
+    """Run the steps of a careful person by hand: mypy keeps its cache between modules."""
     (tmp_path / "first.py").write_text(module(2), encoding="utf-8")
     taken(tmp_path, PULSUS, "validate", "first.py")
     naive(tmp_path, "first.py", ".naive")

@@ -104,7 +104,7 @@ def module(number: int) -> str:
 
 
 def write(folder: Path, count: int) -> list[Path]:
-    """So many modules below `folder`/workflows, in folders of fifty."""
+    """Write `count` modules below `folder`/workflows, in folders of fifty."""
     written = []
     for number in range(2, count + 2):
         place = folder / "workflows" / "domains" / f"d{number // 50}" / "summarise"

@@ -107,7 +107,7 @@ def _module(source):
 
 
 def _calls(work, data):
-    """How many calls `work` makes, of functions of both kinds."""
+    """Count the calls of `work`, of functions of both kinds."""
     made = 0
 
     def count(_frame, event, _arg):

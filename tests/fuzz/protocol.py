@@ -1,4 +1,4 @@
-"""What a candidate may send its host (spec §17): no bytes but a whole, ordered answer behind the
+"""A candidate may send its host any bytes (spec §17). Only a whole, ordered answer behind the
 secret make a success, nothing raises, and no more is kept than may be.
 
 The first byte says what is sent and where, the second in pieces of which size; the rest is it.

@@ -1,4 +1,4 @@
-"""Of many approvers one executes. All 10,000 races: `python -m tests.benchmarks.approval_races`."""
+"""One of many approvers executes. All 10,000 races: `python -m tests.benchmarks.approval_races`."""
 
 import pytest
 

@@ -146,7 +146,7 @@ def test_feedback_does_not_change_the_results_of_eval(project):
 
 
 def approved(project, request, tool):
-    """As if the request had been routed to the tool, and a person had approved it."""
+    """Remember a route of the request to the tool, approved by a person."""
     remembered(project, request, tool, "accepted")
 
 

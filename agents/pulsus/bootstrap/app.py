@@ -120,7 +120,7 @@ class App:
 
     @cached_property
     def redactor(self) -> Redactor:
-        """The one redactor, knowing the secrets of this environment."""
+        """Return the redactor, which knows the secrets of this environment."""
         return Redactor.from_environment(os.environ, (self.settings.model.api_key_env,))
 
     @cached_property

@@ -44,7 +44,7 @@ def declared(script):
 
 
 def called(source, folder, **inputs):
-    """What the tool made of that script returns."""
+    """Return the result of the tool that was made of that script."""
     path = folder / "made.py"
     script = (
         shell_script.parse_shell_script(source, "made")

@@ -1,4 +1,4 @@
-"""What adopted scripts are said to do: never less than is there, and no more than that is shown.
+"""Adopted scripts are said to do never less than they do, and no more than is shown.
 
 Each script in tests/fixtures/adopt/judged lies in the folder of its kind. Its line `# commands:`
 names the programs that stand in it; a line that ends in `# <unknown>` has effects that only show

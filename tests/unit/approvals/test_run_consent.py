@@ -1,4 +1,4 @@
-"""Which call of a tool that may write only tries (`dry_run`), compositions among them."""
+"""A call of a writing tool with `dry_run` only tries, also in a composition."""
 
 import pytest
 

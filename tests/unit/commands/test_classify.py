@@ -20,7 +20,7 @@ def nothing(*args, **named):
 
 
 def known(source):
-    """What a word would be if expansions were themselves."""
+    """Return the word with its expansions as plain text."""
     return words.Word(source)
 
 

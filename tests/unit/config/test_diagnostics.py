@@ -14,7 +14,7 @@ FILE = "config/pulsus.toml"
 
 @pytest.fixture
 def said(tmp_path):
-    """What is said of a settings file: message and hint."""
+    """Return the message and the hint about a settings file."""
     (tmp_path / "config").mkdir()
 
     def read(text):

@@ -1,4 +1,4 @@
-"""What settings may allow (spec §17)."""
+"""Settings may allow single hosts with their ports, and nothing wider (spec §17)."""
 
 import pytest
 from hypothesis import given

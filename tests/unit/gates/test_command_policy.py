@@ -1,4 +1,4 @@
-"""What is done with a command, per target, by a policy that the settings describe."""
+"""The policy of the settings allows, blocks or asks, for each target."""
 
 import dataclasses
 from typing import Any

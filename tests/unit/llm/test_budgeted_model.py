@@ -1,4 +1,4 @@
-"""What every question to a model passes: redaction, budget, the check of the answer."""
+"""Every question to a model passes redaction, the budget and the check of the answer."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Which model is configured, and whether a key may go where it is."""
+"""The configured model is connected, and a key goes to no host that only a project names."""
 
 import ast
 import os

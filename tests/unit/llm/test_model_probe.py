@@ -1,4 +1,4 @@
-"""What `doctor --model` finds out about a model."""
+"""`doctor --model` finds out if a model answers, and if it can write tools."""
 
 from itertools import count
 

@@ -43,7 +43,7 @@ def loaded(**plugins):
 
 
 def answered(plugins):
-    """Who answered which words, in order; of the built-in vocabulary no words."""
+    """Return the plugins that answered, with their words, in order, without built-in words."""
     return plugins.gather(
         "pulsus_synonyms",
         lambda name, answer: [(name, *answer)] if name != "pulsus" else [(name,)],

@@ -1,4 +1,4 @@
-"""The one question (spec §3), and what its answer decides."""
+"""A route asks at most one question (spec §3), and its answer decides."""
 
 from dataclasses import replace
 

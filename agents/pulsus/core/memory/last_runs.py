@@ -1,4 +1,4 @@
-"""When each tool last ran on this machine, in `.pulsus/last_run/`. Effect: writes and reads files.
+"""Remember each tool's last run on this machine, in `.pulsus/last_run/`. Effect: files.
 
 One empty file for each tool, whose modification time is its last run. So the folder stays small
 however often tools run, and two runs at the same time need no lock.

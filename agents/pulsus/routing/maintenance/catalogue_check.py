@@ -153,7 +153,7 @@ def find_git_ignored(
 def last_used(
     past: Iterable[PastRoute], latest: Mapping[str, PromotionRecord]
 ) -> dict[str, datetime]:
-    """When each tool was last used, by id: accepted routes, and promotions a route led to."""
+    """Return each tool's last use by id: accepted routes, and promotions a route led to."""
     uses = [(tool, r.ts) for r in past if r.outcome in ("accepted", "ran") for tool in r.tools]
     uses += [(tool, record.created) for tool, record in latest.items() if record.route_id]
     found: dict[str, datetime] = {}

@@ -1,4 +1,4 @@
-"""What a shell runs without its being written as a command (`pulsus tools adopt`)."""
+"""A shell runs some programs that no command of the script names (`pulsus tools adopt`)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What single commands of a shell script are told to do (`pulsus tools adopt`)."""
+"""Single commands of a shell script show what the script changes (`pulsus tools adopt`)."""
 
 import pytest
 

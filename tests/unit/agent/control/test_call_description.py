@@ -1,4 +1,4 @@
-"""What a person reads before an approval."""
+"""A person reads the whole call before an approval."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""When a repeated read is answered from facts, and when it has to run."""
+"""A repeated read is answered from facts only while they hold. Otherwise it runs."""
 
 import pytest
 

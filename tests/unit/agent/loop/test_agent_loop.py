@@ -1,4 +1,4 @@
-"""What a run of the agent must never let through, whatever the model proposes (architecture §2)."""
+"""A run of the agent holds its rules, whatever the model proposes (architecture §2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How names match resources (deep dive §1)."""
+"""Names match resources by id, by name, by a prefix or by a part (deep dive §1)."""
 
 import pytest
 

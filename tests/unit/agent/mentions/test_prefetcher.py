@@ -1,4 +1,4 @@
-"""What a request means before a model sees it (deep dive §1, architecture §2.7)."""
+"""Mentions of a request are resolved before a model sees it (deep dive §1, architecture §2.7)."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""What `pulsus promote` and `pulsus rollback` refuse before anything is validated."""
+"""`pulsus promote` and `pulsus rollback` refuse wrong options before anything is validated."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_an_empty_owner_is_refused_and_does_not_keep_the_old_one(tmp_path, owner
 
 @pytest.mark.parametrize("empty", ["--domain=", "--action=", "--name=", "--name=  "])
 def test_an_empty_option_is_not_taken_for_one_that_was_left_out(tmp_path, empty):
-    """As with an unset variable: it went to the shared tools, or under the file's name."""
+    """An unset variable gives an empty option. It meant the shared tools, or the file's name."""
     project = make(tmp_path / "project", warm=False)
     module = "workflows/domains/demo/greet/say_hello.py"
     options = {"--domain=": "demo", "--action=": "greet"}

@@ -1,4 +1,4 @@
-"""What `pulsus eval` prints."""
+"""`pulsus eval` prints a report with figures, failures and their reasons."""
 
 import json
 from dataclasses import replace

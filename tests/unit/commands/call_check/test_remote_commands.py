@@ -1,4 +1,4 @@
-"""What ssh runs on another machine is read by a shell there once more."""
+"""A shell on the other machine reads the command of ssh once more."""
 
 from __future__ import annotations
 

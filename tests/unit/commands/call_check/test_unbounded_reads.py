@@ -1,4 +1,4 @@
-"""Where nothing can be typed, what would wait for it reads: only what the shell itself makes so."""
+"""A program that waits for typed input ends if the shell gives it an empty input, and only then."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How long a command runs by its own words (ADR 30)."""
+"""A command's own words say how long it runs (ADR 30)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a command connects to, and which places a read may reach (ADR 29)."""
+"""A read may reach allowed places only, and each place that its words name is found (ADR 29)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which awk programs only read: what their tokens hide, where they write, whether they end."""
+"""An awk program is a read only if it writes nothing, starts nothing and ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/plugins.md says of content inspectors, and what becomes of one that is wrong."""
+"""Content inspectors work as docs/plugins.md says, and a faulty one refuses the call."""
 
 import re
 from pathlib import Path

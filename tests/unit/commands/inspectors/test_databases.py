@@ -1,4 +1,4 @@
-"""What stands in words for databases: SQL, redis, mongo, CQL. Nothing that writes is a read."""
+"""No command in SQL, redis, mongo or CQL that writes is a read."""
 
 from __future__ import annotations
 

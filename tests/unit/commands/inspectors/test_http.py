@@ -1,4 +1,4 @@
-"""What the words of HTTP clients say, and which calls of them only ask."""
+"""A call of an HTTP client is a read only if its words send no change."""
 
 from __future__ import annotations
 

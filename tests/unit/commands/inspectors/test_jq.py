@@ -1,4 +1,4 @@
-"""Which jq and yq programs only read, end, and show no secrets of the environment."""
+"""A jq or yq program is a read only if it ends and shows no secrets of the environment."""
 
 from __future__ import annotations
 

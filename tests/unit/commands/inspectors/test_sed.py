@@ -1,4 +1,4 @@
-"""Which sed scripts only read: what is hidden in their commands, and whether they end."""
+"""A sed script is a read only if none of its commands writes or runs, and it ends."""
 
 from __future__ import annotations
 

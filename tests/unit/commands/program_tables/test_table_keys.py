@@ -1,4 +1,4 @@
-"""What the keys of a table say of options and operands, each by the call that it stands against."""
+"""Each key of a table is shown by a call that it allows or refuses."""
 
 from __future__ import annotations
 

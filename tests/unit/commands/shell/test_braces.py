@@ -19,7 +19,7 @@ PIECES = ["{", "}", ",", "..", "a", "b", "1", "3", "-", "'x,y'", '"p q"', "\\,",
 
 
 def bash(source):
-    """What bash makes of one word, file names left alone; None if it refuses it."""
+    """Return the words that bash makes of one word, without file names; None if it refuses it."""
     done = subprocess.run(
         [BASH, "--norc", "--noprofile", "-c", f"set -f; printf '%s\\0' {source}"],
         capture_output=True,

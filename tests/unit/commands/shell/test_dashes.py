@@ -1,4 +1,4 @@
-"""What only looks like a dash: neither what a program sees nor what was meant may be a write."""
+"""A character that looks like a dash is judged as itself and as a dash: neither may write."""
 
 import pytest
 

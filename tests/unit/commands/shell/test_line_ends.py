@@ -1,4 +1,4 @@
-"""Where the parser and the shell differ on where a word ends, the command is refused."""
+"""A command is refused if the parser and the shell differ on the end of a word."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What "it" and "that file" mean is proposed; where two things may be meant, none is."""
+"""The meaning of "it" and "that file" is proposed, unless two things may be meant."""
 
 import pytest
 

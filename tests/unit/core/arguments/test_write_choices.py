@@ -1,4 +1,4 @@
-"""Where a tool shall write, and what it may replace, is read, and never more than proposed."""
+"""The place of a write, and what it may replace, are never more than proposed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which plans count as accepted for a request."""
+"""The latest accepted plan for a request counts, until feedback ends it."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""When each tool last ran on this machine."""
+"""The last run of each tool on this machine is remembered."""
 
 import os
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What a candidate can and cannot reach (spec §17). Every test runs one in a real sandbox."""
+"""A candidate reaches nothing outside its boundary (spec §17). Each test uses a real sandbox."""
 
 import os
 import socket

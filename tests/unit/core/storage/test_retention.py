@@ -1,4 +1,4 @@
-"""What `gc` removes, and what it never touches (spec §16)."""
+"""`gc` removes old candidates and logs, and touches nothing else (spec §16)."""
 
 import os
 from datetime import timedelta

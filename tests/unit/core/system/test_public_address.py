@@ -1,4 +1,4 @@
-"""Which addresses are public (spec §17)."""
+"""An address is public unless one of its spellings is private (spec §17)."""
 
 import ipaddress
 

@@ -1,4 +1,4 @@
-"""The one redactor."""
+"""The redactor hides secrets in texts and values, and keeps everything else."""
 
 import json
 import time
@@ -336,5 +336,5 @@ def test_a_value_after_a_rare_name_of_a_secret_does_not_stay(name):
 
 @pytest.mark.parametrize("text", ["to\u212aen: hunter2", "pa\u017f\u017fword: hunter2"])
 def test_letters_of_other_alphabets_that_equal_ascii_ones_hide_no_secret(text):
-    """Where case is ignored, the sign for kelvin is a `k`, and the long s is an `s`."""
+    """If case is ignored, the sign for kelvin is a `k`, and the long s is an `s`."""
     assert "hunter2" not in redact(text)

@@ -1,4 +1,4 @@
-"""How long each stage of a run takes."""
+"""Each stage of a run has its time."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What differs from a revision, with the real git."""
+"""The modules that differ from a revision are found, with the real git."""
 
 import shutil
 import subprocess

@@ -27,7 +27,7 @@ QUIET = "import os, sys\nos.chdir(sys.argv[1])\nsys.stdin.readline()\n"
 
 @pytest.fixture(autouse=True)
 def quiet(request, monkeypatch):
-    """What is kept does not depend on how long a checker takes; one test asks the real mypy."""
+    """Cached verdicts do not depend on the time of a checker. One test asks the real mypy."""
     if "real_mypy" not in request.fixturenames:
         monkeypatch.setattr(mypy_prestart, "WAIT", QUIET)
 

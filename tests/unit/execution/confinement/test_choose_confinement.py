@@ -1,4 +1,4 @@
-"""How a call is confined: from its contract, its inputs and the machine (ADR 28)."""
+"""A call is confined by its contract, its inputs and the machine (ADR 28)."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Who may reach what: settings to the hosts of one module's dry run (spec §8, §17)."""
+"""Settings become the hosts of one module's dry run (spec §8, §17)."""
 
 from pathlib import Path
 from types import SimpleNamespace

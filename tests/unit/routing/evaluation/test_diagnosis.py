@@ -1,4 +1,4 @@
-"""Why a request with a known answer went wrong."""
+"""A wrong answer to a request with a known answer gets a reason."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a model is told of the project (routing spec §7, §14)."""
+"""A model is told of neighbours, docs and packages, within limits (routing spec §7, §14)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What counts as a request: printable words on one line, or an error."""
+"""A request is printable words on one line. Anything else is an error."""
 
 import contextlib
 

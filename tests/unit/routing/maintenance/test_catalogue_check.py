@@ -1,4 +1,4 @@
-"""What the files of a catalogue tell: each finding, and what must not be one."""
+"""The check of a catalogue finds each fault, and calls nothing else a fault."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

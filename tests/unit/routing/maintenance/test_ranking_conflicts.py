@@ -1,4 +1,4 @@
-"""Who can be reached, and who takes whose requests."""
+"""Unreachable tools, and tools that take the requests of others, are found."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a tool means: its own text, and the requests it was right for."""
+"""The vectors of a tool are those of its text and of the requests it was right for."""
 
 import pytest
 

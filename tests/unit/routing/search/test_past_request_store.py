@@ -1,4 +1,4 @@
-"""What a project remembers: manifests first, then routes, kept in one file (ADR 16)."""
+"""A project remembers manifests first, then routes, in one file (ADR 16)."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Why a tool was not chosen: the smallest reason, and a fix that fits it."""
+"""A tool that was not chosen gets the smallest reason, and a fix that fits it."""
 
 from dataclasses import replace
 from pathlib import Path

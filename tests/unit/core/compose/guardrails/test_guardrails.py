@@ -1,4 +1,4 @@
-"""What a generated module may not do (routing spec §7)."""
+"""A generated module may not use what the guardrails exclude (routing spec §7)."""
 
 import pytest
 

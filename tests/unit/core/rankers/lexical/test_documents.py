@@ -1,4 +1,4 @@
-"""What words weigh, from counts in a segment (spec §4)."""
+"""The weights of words come from counts in a segment (spec §4)."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What a request calls a tool, and how alike the two are (spec §4)."""
+"""The name in a request is compared with that of a tool (spec §4)."""
 
 import pytest
 

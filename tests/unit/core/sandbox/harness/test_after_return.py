@@ -1,4 +1,4 @@
-"""What happens after a candidate has returned is part of its run (spec §8). Real sandboxes."""
+"""Effects after a candidate has returned are part of its run (spec §8). Real sandboxes."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What is bound where, and which caps the settings become (spec §17)."""
+"""Mounts and limits of a sandbox follow from the settings (spec §17)."""
 
 import sys
 from itertools import pairwise

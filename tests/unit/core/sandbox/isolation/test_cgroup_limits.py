@@ -24,7 +24,7 @@ def ours():
 
 
 def as_nobody(group_of, work):
-    """What `work` returns in a fork that is nobody, in those groups: a line of text."""
+    """Return the line of text of `work`, run in a fork as the user nobody in those groups."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -22,7 +22,7 @@ X86, ARM = ("x86_64", 0xC000003E), ("aarch64", 0xC00000B7)
 
 
 def verdict(code, arch, number, *args):
-    """What the filter answers to that call."""
+    """Return the filter's answer to that call."""
     data = struct.pack("<IIQ6Q", number, arch, 0, *(*args, *[0] * (6 - len(args))))
     steps = [struct.unpack_from("<HBBI", code, at) for at in range(0, len(code), 8)]
     at = value = 0

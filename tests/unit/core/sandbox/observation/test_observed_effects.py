@@ -1,4 +1,4 @@
-"""What a candidate is seen trying outside its temporary folder (spec §8). Real sandboxes."""
+"""Attempts of a candidate outside its temporary folder are seen (spec §8). Real sandboxes."""
 
 import pytest
 

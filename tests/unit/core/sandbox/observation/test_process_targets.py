@@ -1,4 +1,4 @@
-"""What is done to processes, ports and files of others is seen (spec §8). Real sandboxes."""
+"""Effects on processes, ports and files of others are seen (spec §8). Real sandboxes."""
 
 import pytest
 

@@ -227,7 +227,7 @@ def test_a_head_that_is_gone_spoilt_or_set_back_is_found(tmp_path):
 
 
 def test_a_head_that_is_no_file_is_unreadable_and_can_be_accepted(tmp_path):
-    """It was taken for a disk that cannot be written to."""
+    """This was reported as a disk that cannot be written to."""
     folder = logged(tmp_path, 3)
     (folder / "head.json").unlink()
     (folder / "head.json").mkdir()

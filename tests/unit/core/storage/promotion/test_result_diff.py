@@ -1,4 +1,4 @@
-"""What callers notice of another result (spec §10, ADR 20)."""
+"""Callers notice removed and changed parts of a result (spec §10, ADR 20)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a change means for a tool's callers (spec §10, ADR 20)."""
+"""The change for a tool's callers decides the version step (spec §10, ADR 20)."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Where promotion may write (spec §10, §17)."""
+"""Promotion writes below the workflows folder only, and through no link (spec §10, §17)."""
 
 import pytest
 

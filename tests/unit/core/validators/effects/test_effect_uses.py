@@ -1,4 +1,4 @@
-"""What a module's text could do although its contract rules that kind of effect out (ADR 33)."""
+"""A module's text is refused if it could do what its contract rules out (ADR 33)."""
 
 import pytest
 

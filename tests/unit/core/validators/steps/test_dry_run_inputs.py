@@ -1,4 +1,4 @@
-"""What a dry run calls a tool with (docs/tool-contract.md)."""
+"""A dry run calls a tool with its examples, or with values made of its types."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where a path leads and which files a name may start: never from an earlier look."""
+"""A path, and the files that a name may start, are looked up anew for each call."""
 
 import os
 
