@@ -8,7 +8,6 @@ The score of one candidate is made in `scorer.py`, p in `calibration.py`, and th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
@@ -22,6 +21,7 @@ from pulsus.core.rankers.calibration import Calibration, shipped_calibration
 from pulsus.core.rankers.doc_feature import doc_shares, remembered_candidates, word_gain
 from pulsus.core.rankers.effect_mismatch import commands, groups_of
 from pulsus.core.rankers.feature_protocol import EmbeddingSimilarity, Feature, Memory, PastVotes
+from pulsus.core.rankers.intent_phrases import is_one_of, letters_of
 from pulsus.core.rankers.lexical import index_builder, query_terms
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import KIND_BITS, KINDS
@@ -250,13 +250,11 @@ class Ranker:
         intents = [(number, manifest.intents) for number, manifest in manifests if manifest]
         if not intents:
             return frozenset()
-        asked = _phrase(text)
+        asked = letters_of(text)
         votes = (vote for past in recalled.values() for vote in past.votes)
-        if any(_phrase(vote.request) == asked for vote in votes):
+        if any(letters_of(vote.request) == asked for vote in votes):
             return frozenset()
-        return frozenset(
-            number for number, phrases in intents if any(_phrase(p) == asked for p in phrases)
-        )
+        return frozenset(number for number, phrases in intents if is_one_of(text, phrases))
 
     def _tool_numbers(self, ids: Iterable[str]) -> list[int]:
         found = (self.documents.number(tool_id) for tool_id in ids)
@@ -290,17 +288,6 @@ class Ranker:
                 )
             start, end = end, end_of_tie(assessed, end) if end < last else end
         return ordered, first
-
-
-_POLITE = re.compile(r"\b(?:please|pls|plz|thanks|thx)\b")
-
-
-def _phrase(text: str) -> str:
-    """Return a request or an intent as its letters alone: "Log in, pls?" and "login" are the same.
-
-    Polite words are left out.
-    """
-    return _POLITE.sub("", text.casefold()).strip(" ,.!?").replace(" ", "").replace("-", "")
 
 
 def _unparsed_intent(request: str) -> ParsedIntent:
