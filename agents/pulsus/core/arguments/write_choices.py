@@ -14,6 +14,7 @@ from pulsus.core.arguments.named_values import propose_named_values
 from pulsus.core.arguments.schedule_phrases import find_command, find_schedule
 from pulsus.core.arguments.spans.find_spans import find_spans
 from pulsus.core.text.tokens import words
+from pulsus.core.text.verbs import MADE_SETTING
 
 _P = 0.9
 
@@ -132,14 +133,27 @@ def _permission(text: str, inputs: Sequence[Input]) -> Iterator[FilledValue]:
 
 
 def _setting(text: str, inputs: Sequence[Input]) -> Iterator[FilledValue]:
-    """Yield `key`, `value` and `section` of "set KEY to VALUE", for a tool with these inputs."""
+    """Yield `key`, `value` and `section` of "set KEY to VALUE", for a tool with these inputs.
+
+    "make KEY VALUE in FILE" is another form. There a key of several words is not proposed, because
+    a file writes it in another way.
+    """
     names = {one.name for one in inputs if one.type == "string"}
-    found = list(_SETTING.finditer(text)) if {"key", "value"} <= names else []
-    if len(found) != 1 or found[0]["key"].lower() in _NO_KEYS:
+    if not {"key", "value"} <= names:
         return
-    (setting,) = found
-    value = setting["double"] or setting["single"] or setting["bare"].rstrip(".?!")
-    yield FilledValue("key", setting["key"], setting["key"], _P, "propose")
+    if made := MADE_SETTING.search(text):
+        key, value = made["key"], made["value"]
+    else:
+        found = list(_SETTING.finditer(text))
+        if len(found) != 1:
+            return
+        (setting,) = found
+        key = setting["key"]
+        value = setting["double"] or setting["single"] or setting["bare"].rstrip(".?!")
+    if key.lower() in _NO_KEYS:
+        return
+    if " " not in key:
+        yield FilledValue("key", key, key, _P, "propose")
     if value:
         yield FilledValue("value", value, value, _P, "propose")
     section = _BEFORE_SECTION.search(text) or _SECTION.search(text)

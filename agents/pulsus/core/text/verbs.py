@@ -29,6 +29,14 @@ _FILE = re.compile(r"\S*(?:/|\w\.\w)\S*")
 _IN_A_FILE = frozenset({"set", "change", "update", "make"})
 """Verbs for what a file holds: `app.yaml` in their clause is no answer as YAML."""
 
+MADE_SETTING = re.compile(
+    r"""(?ix) \bmake \s (?:(?:the|its)\s)? (?P<key>(?:[\w.-]+\s){0,2}
+    (?!(?:a|an|the|of|top|first|last|than|only)\s) [\w.-]+) \s (?:to\sbe\s)?
+    (?P<value>\d[\w.]* | on | off | yes | no | true | false) \s
+    in \s (?:[\w.-]+\s){0,2} \S+ \. (?:ini|conf|cfg|cnf|env|properties|toml|ya?ml) \b"""
+)
+"""A setting of a file that gets a value: "make the timeout 30 in app.ini"."""
+
 _ME = frozenset({"me", "us"})
 _EACH = frozenset({"every", "each"})
 _BEHIND_RHYTHM = frozenset({"at", "on", "as", "by", "in", "for", "with", "through", "via"})
@@ -63,6 +71,8 @@ def find_command(clause: str, known: Known) -> str | None:
     first, rest = said[start], said[start + 1 :]
     if first in table.OBJECTS and not _ME.isdisjoint(rest[:1]):
         rest = words(_FILE.sub(" ", clause))[start + 1 :]
+    if first == "make" and MADE_SETTING.search(clause):
+        return "set"
     if first in table.RUN_VERBS and _recurs(rest):
         return "schedule"
     if wishes_less_access(clause):

@@ -80,6 +80,10 @@ SETTING = from_arguments(
         ("make sure it is set to 5", None, None),
         ("set a to 1 and set b to 2", None, None),
         ("set it to 5", None, None),
+        ("make the timeout 30 in app.ini", "timeout", "30"),
+        ("make debug off in svc/settings.yaml", "debug", "off"),
+        ("make the retry limit 5 in worker.ini", None, "5"),
+        ("make it 5 in worker.ini", None, None),
     ],
 )
 def test_a_setting_and_its_value_are_not_mixed_up(text, key, value):

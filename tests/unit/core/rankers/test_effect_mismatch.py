@@ -295,3 +295,29 @@ def test_a_file_name_does_not_make_a_change_a_request_for_an_answer():
     assert commands("set workers to 16 in app.yaml") == ("set",)
     assert commands("change the port in app.json, then check it") == ("change",)
     assert commands("change the output to yaml") == ()
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "make the timeout 30 in app.ini",
+        "please make debug off in /etc/app/settings.yaml",
+        "could you make the log level 3 in the file app.toml?",
+        "make Port to be 2222 in sshd.conf",
+    ],
+)
+def test_a_setting_that_is_made_a_value_asks_to_set_it(request_text):
+    assert commands(request_text) == ("set",)
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "make a table of the top 10 in data.yaml",
+        "make a list of the first 5 in a.ini",
+        "make me a chart of the keys in app.ini",
+        "how many timeouts of 30 are in app.ini",
+    ],
+)
+def test_an_answer_that_is_made_of_a_file_sets_nothing_in_it(request_text):
+    assert commands(request_text) == ()
