@@ -64,6 +64,7 @@ def _startup_files(project: Path, home: Path | None) -> StartupFiles:
         programs=program_folders(home, os.environ),
         pids=(os.getpid(), os.getppid()),
         imported=import_folders(os.environ),
+        home=home,
     )
 
 

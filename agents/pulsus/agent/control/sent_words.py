@@ -29,6 +29,13 @@ _USUAL_PORTS: Final = frozenset(
     }
 )
 """Ports of well-known services carry no words. Any other number may."""
+_RELAY_PORTS: Final = frozenset(
+    {
+        *(53, 1080, 3128, 3129, 3142, 4873, 5000, 5001, 5353, 7890, 8053, 8081, 8082, 8118),
+        *(8123, 8888, 9050, 9115, 9116),
+    }
+)
+"""Ports of proxies, probers, resolvers and registries, which pass on what they are sent."""
 _USUAL_PORT_TEXTS: Final = frozenset(map(str, _USUAL_PORTS))
 
 
@@ -54,7 +61,7 @@ _MOST_DIGITS_OF_A_SESSION: Final = 8
 def find_unsaid_words(verdict: CommandVerdict, words: SessionWords) -> str:
     """Return which unsaid words would be sent, and where to; or an empty text."""
     for each in verdict.destinations:
-        if is_this_machine(each.host):
+        if is_this_machine(each.host) and each.port not in _RELAY_PORTS:
             continue
         own = each.host in {CONFIGURED, INDEX}
         host = "" if own else each.host.removeprefix("@")

@@ -101,16 +101,26 @@ def _find_name_list(inner: Sequence[Word]) -> str | None:
             named = (text for text in texts if text[:1] == "@" and len(text) > 1)
             return next(named, None)
         for at, text in enumerate(texts):
+            if option in _NO_VALUE and re.fullmatch(_bundle_with(option), text):
+                return "-"
             if text == option or (option[:2] != "--" and re.fullmatch(rf"-\w*{option[1:]}", text)):
-                return (
-                    (texts[at + 1] if option not in _NO_VALUE else "-") if texts[at + 1 :] else "-"
-                )
+                return texts[at + 1] if texts[at + 1 :] else "-"
             if text.startswith(option + "=") or (option[:2] != "--" and text.startswith(option)):
                 return text.removeprefix(option).removeprefix("=")
     return None
 
 
-_NO_VALUE: Final = frozenset({"--batch", "--batch-check", "--stdin", "--batch-command"})
+def _bundle_with(option: str) -> str:
+    """Return a pattern for the option, alone or among other letters (`-pdm`)."""
+    return re.escape(option) if option[:2] == "--" else rf"-\w*{option[1:]}\w*"
+
+
+_NO_VALUE: Final = frozenset(
+    {
+        *("--batch", "--batch-check", "--stdin", "--batch-command", "--paths-from-stdin"),
+        *("-o", "--create", "-p", "--pass-through"),
+    }
+)
 
 
 def _has_option(call: Sequence[Word], options: frozenset[str]) -> bool:

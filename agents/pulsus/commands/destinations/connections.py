@@ -10,6 +10,7 @@ from pulsus.commands.command_verdict import Destination
 from pulsus.commands.destinations.addresses import NetworkPlace, UnknownPlace, has_scheme
 from pulsus.commands.destinations.declared_words import declared_words, named_ports
 from pulsus.commands.destinations.named_destinations import places
+from pulsus.commands.destinations.relayed_hosts import host_of_header, relayed_hosts
 from pulsus.commands.program_tables.connects_declaration import (
     CONFIGURED,
     INDEX,
@@ -45,6 +46,11 @@ _NAMES_OF_FILES: Final = frozenset({"inet"})
 """Kinds where a word is the name of a file, and no pattern of file names can become a place."""
 _ASKED: Final = frozenset({"account"})
 """Kinds where a word is no place, and is asked of the one that this machine is set to."""
+_SENT_WHOLE: Final = frozenset({"forge"})
+"""Kinds where a word is sent to the place too: the name of a repository."""
+_FETCHED: Final = frozenset({"url", "urls", "httpie"})
+"""Kinds where a word is an address, whose path may name more places."""
+_HEADERS: Final = frozenset({"-H", "--header", "--proxy-header"})
 _DIG_SETTING: Final = re.compile(r"\+[a-z]+")
 """Settings of how dig asks and prints. A setting with a value may be sent."""
 _ENDS: Final = ("/", "?", "#")
@@ -74,19 +80,15 @@ def connections(
         for word in declared_words(source, levels):
             here = list(_places_in_word(source.place, word))
             found += _with_ports(here, source.place, ports)
+            if source.place in _FETCHED:
+                found += relayed_hosts(word.text)
             if here or source.place == "postgres":
                 known.add(id(word))
-            if (
-                source.place not in _ASKED
-                and here
-                and all(_is_only_place(word.text, place) for place in here)
-            ):
+            if _is_only_a_place(source.place, word.text, here):
                 used.add(id(word))
+    found += _places_in_headers(declared, levels)
     sent = [word for word in _words_sent(declared, levels) if id(word) not in used]
-    # An address where a table expects none is a place too.
-    unread = [word for word in sent if id(word) not in known] if _takes_addresses(declared) else []
-    for word in (each for each in unread if has_scheme(each.text)):
-        found += _places_in_word("maybe", word)
+    found += _unexpected_places(declared, [word for word in sent if id(word) not in known])
     if declared.unless.isdisjoint(names):
         found = _with_unnamed_places(declared, found, call_words | names, ports)
     if any(word.wild for word in sent):
@@ -123,12 +125,35 @@ def _takes_addresses(declared: Connects) -> bool:
     return bool(named or declared.otherwise or declared.also)
 
 
-def _is_only_place(text: str, place: NetworkPlace | None) -> bool:
-    """Return True if a word says no more than where the place is: nothing else of it is sent.
+def _unexpected_places(declared: Connects, words: Sequence[Word]) -> Iterator[NetworkPlace | None]:
+    """Yield the places of addresses where a table expects none."""
+    for word in words if _takes_addresses(declared) else ():
+        if has_scheme(word.text):
+            yield from _places_in_word("maybe", word)
+
+
+def _places_in_headers(
+    declared: Connects, levels: Sequence[Parsed]
+) -> Iterator[NetworkPlace | None]:
+    """Yield the places that headers of a request name: a proxy connects there."""
+    if any(source.place in _FETCHED for source in declared.sources):
+        for one in (one for parsed in levels for one in parsed.given if one.name in _HEADERS):
+            for word in one.values:
+                yield from host_of_header(word.text)
+
+
+def _is_only_a_place(kind: str, text: str, here: Sequence[NetworkPlace | None]) -> bool:
+    """Return True if a word says no more than where its places are: nothing else of it is sent.
 
     A path, a user or a setting in the same word reaches the place.
     """
-    if place is None or place.host in {LOCAL, CONFIGURED}:
+    if not here or kind in _ASKED or kind in _SENT_WHOLE:
+        return False
+    return all(_is_place_alone(text, place, fetched=kind in _FETCHED) for place in here)
+
+
+def _is_place_alone(text: str, place: NetworkPlace | None, *, fetched: bool) -> bool:
+    if place is None or place.host == CONFIGURED or (place.host == LOCAL and not fetched):
         return True
     bare = place.host.removeprefix("@").casefold()
     spelled = {bare, f"[{bare}]"}

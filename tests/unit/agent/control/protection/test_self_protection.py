@@ -434,3 +434,28 @@ def test_no_key_is_sent_to_this_machine():
     sent = ("ssh-copy-id localhost", "ssh-copy-id -i ~/k.pub ops@127.0.0.1", "ssh-copy-id ops1")
     assert [refusal_code(each, "write") for each in sent] == ["POLICY_BLOCKED"] * 3
     assert refusal_code("ssh-copy-id ops@web1", "write") is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("find -files0-from /srv/list -delete", "cpio -pdm /srv/z < /srv/list", "tar -cf a -T l"),
+        *("cpio -o -O /srv/o.cpio < /srv/list", "mksquashfs - /srv/o.sq -pf /srv/list"),
+        *(
+            "genisoimage -o /srv/o -path-list /srv/l",
+            "borg create --paths-from-stdin r::a < /srv/l",
+        ),
+        *("restic backup --files-from /srv/l", "awk '{print}' /srv/l | cpio -pd /srv/z"),
+    ],
+)
+def test_a_list_that_decides_what_is_changed_is_not_taken_on_trust(command):
+    assert refusal_code(command, "write") == "POLICY_BLOCKED"
+
+
+def test_a_list_of_found_files_is_left_to_a_person():
+    assert refusal_code("find /opt/x -name '*.log' | cpio -pd /opt/z", "write") is None
+
+
+def test_an_overlay_does_not_open_the_folder_of_pulsus_elsewhere():
+    options = "lowerdir=/srv/app:/x,upperdir=/tmp/a,workdir=/tmp/b"
+    assert refusal_code(f"mount -t overlay overlay -o {options} /tmp/c", "write")

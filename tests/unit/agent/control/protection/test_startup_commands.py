@@ -37,7 +37,16 @@ def call(command):
         ),
         *("git config --global alias.x y", "update-alternatives --set python3 /x"),
         *("update-alternatives --set awk /x", "update-alternatives --install /usr/bin/vi vi /x 1"),
-        *("ldconfig -f /tmp/x", "ldconfig -C /tmp/x", "ldconfig -r /tmp", "ldconfig /tmp/x"),
+        *("aws configure set credential_process x", "go env -w GOFLAGS=-toolexec=x"),
+        *("helm plugin install x", "gh alias set x '!sh'", "gh extension install a/b"),
+        *("npm config set script-shell x", "docker plugin install x", "rustup default nightly"),
+        *(
+            "kubectl krew install x",
+            "ldconfig -f /tmp/x",
+            "ldconfig -C /tmp/x",
+            "ldconfig -r /tmp",
+            "ldconfig /tmp/x",
+        ),
         *(
             "pip config set global.index-url http://web1/",
             "docker login web1",

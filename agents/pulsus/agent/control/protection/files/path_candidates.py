@@ -10,8 +10,8 @@ from pulsus.commands.shell.words import Word
 
 SEPARATORS: Final = re.compile(r"[\s'\"=,:;@()<>|&`{}\\]+")
 """Signs between the words of code."""
-_SOURCE: Final = re.compile(r"(?:^|[,=])(?:src|source)=([^,]+)")
-"""The folder of `--mount type=bind,src=/srv,dst=/x`."""
+_SOURCE: Final = re.compile(r"(?:^|[,=])(?:src|source|lowerdir|upperdir|workdir|xino)=([^,]+)")
+"""The folders of `--mount type=bind,src=/srv,dst=/x` and of `-o lowerdir=/srv:/x`."""
 
 
 def path_candidates(word: Word, *, is_name: bool) -> Iterator[tuple[str, bool]]:
@@ -25,8 +25,8 @@ def path_candidates(word: Word, *, is_name: bool) -> Iterator[tuple[str, bool]]:
     if text[:1] == "-" and "=" in text:
         yield text.partition("=")[2], True
         yield from _mounted(text.partition("=")[2])
-    if "src=" in text or "source=" in text:
-        yield from ((found[1], True) for found in _SOURCE.finditer(text))
+    if "src=" in text or "source=" in text or "dir=" in text:
+        yield from ((one, True) for found in _SOURCE.finditer(text) for one in found[1].split(":"))
     for sign in "=@:,":
         head, found, rest = text.partition(sign)
         if found and _looks_like_path(rest):

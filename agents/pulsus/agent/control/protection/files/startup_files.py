@@ -35,20 +35,75 @@ _VERSIONS: Final = tuple(
     f"{name}{sys.version_info[0]}.{sys.version_info[1]}" for name in ("python", "pip")
 )
 STARTED_NAMES: Final = frozenset({*_STARTED, *_VERSIONS})
+_OPEN_FOLDERS: Final = frozenset({".cache", ".config", ".local"})
+"""Hidden folders of a home that hold data of programs too. Every other hidden name is settings."""
 _HOME: Final = (
-    *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile"),
-    *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc"),
-    *(".tcshrc", ".login", ".inputrc", ".xprofile", ".xsessionrc", ".pam_environment", ".ssh"),
-    *(".gitconfig", ".config/git", ".config/fish", ".config/environment.d", ".config/autostart"),
-    *(".config/pip", ".config/uv", ".config/mypy", ".config/ruff", ".config/containers"),
-    *(".pip", ".pydistutils.cfg", ".pythonrc", ".pythonrc.py", ".pythonstartup", ".local/lib"),
-    *(".curlrc", ".wgetrc", ".netrc", ".psqlrc", ".sqliterc", ".my.cnf", ".gdbinit", ".lessfilter"),
-    *(".config/curlrc", ".config/wgetrc", ".duckdbrc", ".config/duckdb", ".mylogin.cnf", ".exrc"),
-    *(".pg_service.conf", ".config/nvim", ".vim", ".config/vim", ".lesskey", ".config/lesskey"),
-    *(".mongorc.js", ".mongoshrc.js", ".redisclirc", ".config/sqlite3", ".lldbinit"),
-    *(".ripgreprc", ".vimrc", ".nanorc", ".screenrc", ".tmux.conf", ".docker", ".kube", ".gnupg"),
+    *(
+        f".config/{name}"
+        for name in (
+            *(
+                "git",
+                "fish",
+                "environment.d",
+                "autostart",
+                "pip",
+                "uv",
+                "mypy",
+                "ruff",
+                "containers",
+            ),
+            *(
+                "curlrc",
+                "wgetrc",
+                "duckdb",
+                "nvim",
+                "vim",
+                "lesskey",
+                "sqlite3",
+                "bat",
+                "go",
+                "rpm",
+            ),
+            *(
+                "ImageMagick",
+                "gh",
+                "glab-cli",
+                "helm",
+                "fd",
+                "ripgrep",
+                "hg",
+                "nano",
+                "emacs",
+                "mc",
+            ),
+            *(
+                "gdb",
+                "tig",
+                "nushell",
+                "xonsh",
+                "starship.toml",
+                "tmux",
+                "screen",
+                "k9s",
+                "jj",
+                "jq",
+            ),
+            *(
+                "cargo",
+                "conda",
+                "mamba",
+                "composer",
+                "pypoetry",
+                "ipython",
+                "procps",
+                "lf",
+                "ranger",
+            ),
+        )
+    ),
+    *(".local/lib", ".local/share/helm", ".local/share/gh", ".local/share/man"),
 )
-"""Files in a home folder that shells, Python, git and clients read when they start."""
+"""Files below the others that shells, Python, git and clients read when they start."""
 _SYSTEM: Final = (
     *("/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/bashrc", "/etc/zsh"),
     *("/etc/zshenv", "/etc/environment", "/etc/environment.d", "/etc/ld.so.preload"),
@@ -56,6 +111,9 @@ _SYSTEM: Final = (
     *("/etc/ssh/ssh_config", "/etc/ssh/ssh_config.d", "/etc/pip.conf", "/etc/curlrc"),
     *("/etc/wgetrc", "/etc/inputrc", "/proc/sysrq-trigger", "/sys/fs/cgroup", "/sys/power"),
     *("/dev/pts", "/dev/ptmx", "/dev/console", "/dev/input", "/dev/uinput"),
+    *("/usr/share/perl5", "/usr/share/perl", "/usr/lib/python3", "/usr/lib/sysstat"),
+    *("/usr/share/git-core", "/usr/share/misc/magic.mgc", "/usr/share/file", "/etc/magic"),
+    *("/etc/bash_completion.d", "/usr/share/bash-completion", "/etc/fish", "/etc/mailcap"),
     *("/etc/psqlrc", "/etc/postgresql-common/psqlrc", "/etc/my.cnf", "/etc/ssl/openssl.cnf"),
     *("/usr/lib/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/crypto-policies"),
     *("/etc/vim/vimrc", "/etc/vimrc", "/etc/screenrc", "/etc/tmux.conf", "/etc/lesskey"),
@@ -81,6 +139,12 @@ _SCHEDULED: Final = (
     *("/etc/polkit-1", "/usr/share/polkit-1", "/etc/dbus-1", "/usr/share/dbus-1"),
     *("/usr/local/share/dbus-1", "/var/spool/anacron", "/var/spool/atjobs", "/etc/rc.d"),
     *("/etc/update-motd.d", "/etc/modprobe.conf", "/etc/modules", "/etc/sysctl.conf", "/etc/acpi"),
+    *("/etc/lvm", "/etc/krb5.conf", "/etc/krb5.conf.d", "/etc/gss", "/etc/pkcs11", "/etc/docker"),
+    *("/etc/libvirt/hooks", "/etc/zfs/zed.d", "/etc/kubernetes/manifests", "/etc/default"),
+    *("/etc/letsencrypt/renewal-hooks", "/etc/smartmontools", "/etc/smartd.conf", "/etc/sysconfig"),
+    *("/etc/auto.master", "/etc/auto.master.d", "/etc/needrestart", "/etc/fail2ban", "/etc/conf.d"),
+    *("/etc/nagios", "/etc/zabbix", "/etc/snmp", "/etc/telegraf", "/etc/collectd", "/etc/munin"),
+    *("/etc/apcupsd", "/etc/nut", "/etc/hotplug", "/etc/usb_modeswitch.d", "/etc/openvpn"),
     *("/etc/inittab", "/etc/runit", "/etc/sv", "/etc/service", "/etc/s6", "/etc/monit"),
     *("/etc/inetd.conf", "/etc/xinetd.d", "/etc/incron.d", "/var/spool/incron", "/etc/aliases"),
     *(
@@ -125,7 +189,7 @@ class StartupFiles:
     """The places in which only writes are refused.
 
     `start` are paths of files and folders that the next process runs or reads, `later` those of
-    files that say what runs later. `project` is the root of the project.
+    files that say what runs later. `home` is that of the user.
     """
 
     def __init__(
@@ -136,6 +200,7 @@ class StartupFiles:
         programs: Sequence[Path] = (),
         pids: Sequence[int] = (),
         imported: Sequence[Path] = (),
+        home: Path | None = None,
     ) -> None:
         self._start, self._later = start, later
         self._pids = frozenset(map(str, pids)) | {"self", "thread-self"}
@@ -143,6 +208,8 @@ class StartupFiles:
         self._programs = frozenset(folders)
         spelled = (str(each) for one in imported for each in (one, one.resolve()))
         self._imported = {_parts_of(each): Path(each) for each in spelled}
+        homes = (home, home.resolve()) if home is not None else ()
+        self._homes = frozenset(_parts_of(str(each)) for each in homes)
         self._around = frozenset(one[:length] for one in folders for length in range(len(one) + 1))
 
     def find(
@@ -166,7 +233,7 @@ class StartupFiles:
         for parts in spelled:
             if self._is_live(parts) or self._is_program(parts, runs=runs):
                 return "inside"
-            if is_library(parts):
+            if is_library(parts) or self._is_settings(parts):
                 return "inside"
             if self._is_imported(parts, path, makes=makes):
                 return "inside"
@@ -177,6 +244,14 @@ class StartupFiles:
     def is_scheduled(self, path: str, folders: Sequence[str] = ()) -> bool:
         """Return True for a file that says which programs run later."""
         return self._later.find(path, folders, wild=True) == "inside"
+
+    def _is_settings(self, parts: Sequence[str]) -> bool:
+        """Return True for a hidden name in the home folder: clients take settings from there."""
+        for home in self._homes:
+            below = parts[len(home) :] if tuple(parts[: len(home)]) == home else ()
+            if below and below[0][0] == "." and below[0] not in _OPEN_FOLDERS:
+                return True
+        return False
 
     def _is_program(self, parts: Sequence[str], *, runs: bool) -> bool:
         """Return True for a program that Pulsus or a proven read starts, in a folder of `PATH`."""

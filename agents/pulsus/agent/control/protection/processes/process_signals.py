@@ -13,6 +13,10 @@ from itertools import pairwise
 from typing import Final
 
 from pulsus.agent.control.protection.files.real_paths import real_path
+from pulsus.agent.control.protection.processes.supervisor_calls import (
+    SUPERVISOR_PROGRAMS,
+    find_supervisor_call,
+)
 from pulsus.agent.control.protection.processes.unit_calls import (
     BUS_PROGRAMS,
     find_bus_call,
@@ -48,7 +52,8 @@ SIGNAL_PROGRAMS: Final = (
     | _BY_NAME
     | _SLEEPERS
     | BUS_PROGRAMS
-    | {"killall5", "xkill", "fuser", "systemctl", "loginctl", "init", "telinit"}
+    | {"killall5", "xkill", "fuser", "systemctl", "loginctl", "slay"}
+    | SUPERVISOR_PROGRAMS
 )
 """Every program that `find_ended` knows."""
 _SIGNAL_OPTIONS: Final = frozenset({"-s", "-n", "--signal", "-q", "--queue"})
@@ -79,8 +84,8 @@ def find_ended(call: Sequence[Word], family: FamilyFacts, own: OwnNames) -> str:
     """Return the word of a call that ends, stops or enters a process of Pulsus, or ""."""
     name = program_name(call).casefold()
     texts = [word.text for word in call[1:]]
-    if name in BY_NUMBER:
-        found = _own_number(name, call, family)
+    if name in BY_NUMBER or name == "slay":
+        found = _own_user(name, texts, family) or _own_number(name, call, family)
         if found or name not in _BY_NAME:
             return found
     if name in _BY_NAME:
@@ -90,16 +95,26 @@ def find_ended(call: Sequence[Word], family: FamilyFacts, own: OwnNames) -> str:
             return name
         case _ if name in BUS_PROGRAMS:
             return find_bus_call(name, texts)
+        case _ if name in SUPERVISOR_PROGRAMS:
+            return find_supervisor_call(name, texts, family)
         case "fuser":
             return _open_file(texts, family, own)
         case "systemctl":
             return find_unit(texts, family, own.names)
         case "loginctl":
             return _own_login(texts, family)
-        case "init" | "telinit":
-            return texts[0] if texts and texts[0][:1] in "016sS" else ""
         case _:
             return ""
+
+
+def _own_user(name: str, texts: Sequence[str], family: FamilyFacts) -> str:
+    """Return the word that names the user of Pulsus, whose processes would all be hit."""
+    if name == "renice":
+        at = next((at for at, text in enumerate(texts) if text in {"-u", "--user"}), len(texts))
+        texts = texts[at:]
+    elif name not in {"slay", "skill", "snice"}:
+        return ""
+    return next((text for text in texts if re.sub(r"^-u", "", text) in family.users), "")
 
 
 def _own_number(name: str, call: Sequence[Word], family: FamilyFacts) -> str:

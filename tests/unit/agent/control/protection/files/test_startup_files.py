@@ -27,6 +27,11 @@ from tests.unit.agent.control.protection.conftest import ENVIRON, HOME, PROJECT
         *("~/.config/curlrc", "~/.duckdbrc", "/etc/psqlrc", "/etc/my.cnf", "/etc/ssl/openssl.cnf"),
         *("/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib64/libcrypto.so.3", "/lib64/libz.so*"),
         *("/lib64/ld-linux-x86-64.so.2", "/usr/local/lib/libx.so", "/usr/lib/git-core/git-log"),
+        *("~/.ExifTool_config", "~/.mlrrc", "~/.jq", "~/.rpmmacros", "~/.cargo/bin/cargo-x"),
+        *("~/.ansible.cfg", "~/.mailcap", "~/.krew/bin/kubectl-x", "~/.terminfo/x/xterm"),
+        *("~/.config/go/env", "~/.config/rpm/macros", "~/.local/share/helm/plugins/x/plugin.yaml"),
+        *("/usr/share/perl5/Foo.pm", "/usr/lib/python3/dist-packages/apt/__init__.py"),
+        *("/usr/share/git-core/templates/hooks/post-checkout", "/usr/share/misc/magic.mgc"),
         *("/etc/alternatives/awk", "/usr/bin/tail", "/usr/bin/dpkg-query", "/opt/tools/jq"),
         *("/usr/libexec/git-core", "/usr/libexec/docker/cli-plugins/docker-compose"),
     ],
@@ -38,6 +43,7 @@ def test_no_write_reaches_what_the_next_process_runs_or_reads(startup, path):
 @pytest.mark.parametrize(
     "path",
     [
+        *("~/.cache/x", "~/.config/app/app.toml", "~/.local/share/app/data", "/home/bob/.bashrc"),
         *("/etc/nginx/nginx.conf", "/home/ops/notes.txt", "/opt/tools/backup", "/srv/other/a.py"),
         *("/dev/ttyUSB0", "/proc/99/oom_score_adj", "/srv/app/docs/a.md", "/dev/null"),
         *(
@@ -67,6 +73,8 @@ def test_a_program_that_is_run_elsewhere_is_no_false_alarm(startup):
 def test_files_of_timers_and_services_are_known(startup):
     assert startup.is_scheduled("/etc/cron.d/x")
     assert startup.is_scheduled("~/.config/systemd/user/x.service")
+    assert startup.is_scheduled("/etc/libvirt/hooks/qemu")
+    assert startup.is_scheduled("/etc/letsencrypt/renewal-hooks/deploy/x")
     assert not startup.is_scheduled("/etc/nginx/nginx.conf")
 
 

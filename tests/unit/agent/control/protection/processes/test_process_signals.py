@@ -53,6 +53,7 @@ def test_a_process_of_pulsus_is_not_ended_by_its_number_in_any_spelling(command)
     [
         *("pkill python", "pkill -f pulsus", "pkill -u ops", "pkill -u 1000", "pkill -P 4700"),
         *("pkill -t pts/3", "pkill -v nginx", "pkill -F /run/x.pid", "pkill --newest"),
+        *("slay ops", "skill ops", "snice +5 ops", "renice 19 -u 1000", "renice 19 -u bob ops"),
         *("killall -u ops", "killall python3.11", "killall5", "skill -u ops", "xkill"),
     ],
 )
@@ -182,3 +183,27 @@ def test_a_link_to_a_file_that_pulsus_has_open_is_followed(tmp_path):
 
 def test_the_family_has_the_libraries_that_it_maps():
     assert any(".so" in file for file in LivingFamily().files)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("supervisorctl stop all", "supervisorctl shutdown", "supervisorctl signal KILL x"),
+        *("ip link set lo down", "ip link set dev lo down", "ifconfig lo down", "ifdown lo"),
+        *("tc qdisc add dev lo root netem loss 100%", "ip addr flush dev lo", "telinit 6"),
+    ],
+)
+def test_a_supervisor_and_the_own_interface_end_no_process_of_pulsus(command):
+    family = replace(FAMILY, names=frozenset({"python", "supervisord"}))
+    assert find_ended(call(command), family, OWN)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("supervisorctl stop web", "monit stop all", "renice 19 -p 77", "renice 19 -u bob"),
+        *("ip link set eth1 down", "tc qdisc show dev lo", "ip addr show lo", "slay bob"),
+    ],
+)
+def test_a_supervisor_of_others_and_another_user_are_left_to_a_person(command):
+    assert not find_ended(call(command), FAMILY, OWN)
