@@ -216,7 +216,12 @@ def _shows(write: UnverifiedWrite, shown: set[str], around: set[str], named: set
     """Return True if a read of these ids and names shows what was written."""
     if not write.subjects:
         return write.resource_id in shown
-    return write.resource_id in shown | around and not named.isdisjoint(write.subjects)
+    seen = named.intersection(write.subjects)
+    if write.resource_id in shown:
+        return bool(seen)
+    # A guest has files and lists of its own: the same path in it is another file. Only a service
+    # has a name without a slash or a blank, and stands for itself.
+    return write.resource_id in around and any("/" not in n and " " not in n for n in seen)
 
 
 def _verifying_step(resource: str, subject: str) -> str:

@@ -161,3 +161,20 @@ def test_blocked_calls_never_wear_a_gate_down():
     for _ in range(100):
         assert refuse_call(state, "pulsus_control", "write") is not None
         assert refuse_answer(state) is not None
+
+
+@pytest.mark.parametrize("subject", ["/srv/app/a", "the files in /srv/app", "all service"])
+def test_a_file_or_list_of_a_guest_does_not_verify_that_of_its_machine(subject):
+    begun = WorkflowState(found=True).begin_write("pulsus_control", [NODE], [subject])
+    state = begun.after_write(ended=10.0)
+    guest = state.after_read("read", [WEB], started=11.0, subjects=[subject], within=[NODE])
+    assert guest.name == "VERIFYING"
+    assert state.after_read("read", [NODE], started=11.0, subjects=[subject]).may_answer()
+
+
+def test_a_service_inside_a_machine_still_verifies_its_restart():
+    begun = WorkflowState(found=True).begin_write("pulsus_control", [NODE], ["nginx"])
+    state = begun.after_write(ended=10.0)
+    assert state.after_read(
+        "read", [WEB], started=11.0, subjects=["nginx"], within=[NODE]
+    ).may_answer()
