@@ -45,6 +45,8 @@ def approval_risk(command: str, verdict: CommandVerdict | None = None) -> Approv
         script = None
     if verdict.sensitive or runs_what_it_fetches(script, command):
         return "high"
+    if script is not None and _has_losing_part(script):
+        return "high"
     if risk == "high" and script is not None and _is_recoverable(script):
         return "medium"
     return risk
@@ -58,6 +60,17 @@ def _only_lacks_an_end(command: str, verdict: CommandVerdict) -> bool:
         return not any(stage.assignments for stage in parse_command(command).stages)
     except Unreadable:
         return False
+
+
+def _has_losing_part(script: Script) -> bool:
+    """Return True if a part loses data or opens a way to more rights, whatever the gate rates."""
+    calls = (unwrap(stage.words) for stage in script.stages)
+    return any(
+        has_words(rule, call)
+        for call in calls
+        if call
+        for rule in _rules_for("losing", program_name(call))
+    )
 
 
 def _is_recoverable(script: Script) -> bool:

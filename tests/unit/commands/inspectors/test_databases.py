@@ -359,10 +359,20 @@ def test_a_query_that_pairs_or_makes_rows_without_measure_is_no_read(client, que
     assert not classify(f'{client} "{query}"').allow
 
 
+ROUNDS = "with recursive t(n, s) as (select 1, name from a union all"
+
+
 @pytest.mark.parametrize(
     "command",
     [
         "psql -c 'select array_fill(0, array[1000000000])'",
+        "psql -c 'select array_fill(0, array[100000000])'",
+        """sqlite3 x "select hex(hex(hex(hex(hex(hex(zeroblob(10000000)))))))\"""",
+        """sqlite3 x "select replace(hex(zeroblob(10000)), '0', hex(zeroblob(10000)))\"""",
+        f"psql -c '{ROUNDS} select n + 1, s || s from t where n < 60) select 1 from t'",
+        f"psql -c '{ROUNDS} select n + 1, concat(s, s) from t where n < 60) select 1 from t'",
+        f"psql -c '{ROUNDS} select n + 1, s from t, generate_series(1, 9) where n < 30) "
+        "select count(*) from t'",
         """sqlite3 x "select printf('%1000000000d', 1)\"""",
         """sqlite3 x "select format('%.*c', 1000000000, 'x')\"""",
         f"psql -c '{UP}) select * from t limit 10 offset 1000000000000'",
@@ -380,6 +390,9 @@ def test_a_short_query_does_not_fill_the_memory(command):
         "select * from a, b limit 10",
         "select * from a, b where a.id = 1 and b.id = 2",
         "select * from a natural join b",
+        "select replace(rpad(name, 20), ' ', '.') from a",
+        "with recursive t(id, path) as (select id, name from n union all select n.id, "
+        "t.path || '/' || n.name from n join t on n.up = t.id) select * from t limit 100",
         "select * from a join b using (id)",
         "select a.x, s.m from a, (select max(x) as m from b) s",
         "select * from a, lateral unnest(a.x) y",

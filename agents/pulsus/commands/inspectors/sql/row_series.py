@@ -19,6 +19,7 @@ _SERIES: Final = words("generate_series range numbers numbers_mt zeros zeros_mt 
 _FILLS: Final = words(
     "repeat replicate rpad lpad space zeroblob randomblob leftpad rightpad array_fill"
 )
+_LONGER: Final = words("replace regexp_replace hex quote encode to_hex")
 _FORMATS: Final = words("printf format")
 _WIDTH: Final = re.compile(r"%[^a-zA-Z%]*?(\d+)")
 MOST_BYTES: Final = 1e9
@@ -28,7 +29,9 @@ _DAY: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 
 def find_endless_rows(tokens: Sequence[SqlToken]) -> list[Endless]:
     """Return the calls that make too many rows, or so many that cannot be told."""
-    rows, widest, found = 1.0, 1.0, []
+    rows, widest, product, found = 1.0, 1.0, 1.0, list[Endless]()
+    # Within these a text stands many times in another: `replace(hex(x), '0', hex(x))`.
+    longer = 2.0 ** sum(token.text.lower() in _LONGER for token in tokens)
     for at in range(len(tokens) - 1):
         name = tokens[at].text.lower()
         if name not in _SERIES | _FILLS | _FORMATS:
@@ -42,7 +45,9 @@ def find_endless_rows(tokens: Sequence[SqlToken]) -> list[Endless]:
         else:
             amount = _widest_field(arguments) if name in _FORMATS else _filled(name, arguments)
             widest = max(widest, amount)
-        if rows > MOST_ROWS or widest > MOST_ROWS or rows * widest > MOST_BYTES:
+            product *= max(amount, 1.0)
+        most = product * longer if longer > 1 else widest
+        if rows > MOST_ROWS or max(most, widest) >= MOST_ROWS or rows * most > MOST_BYTES:
             rule = "how many rows it makes cannot be told" if amount == inf else "it makes too much"
             found.append(Endless(tokens[at].text, rule))
     return found

@@ -83,12 +83,17 @@ def _check_node(node: Expr, allowed: Iterable[str]) -> None:
 def _check_recursion(root: Expr, statement: Statement) -> None:
     """Raise Endless unless a recursive query ends by a number, by other tables, or by a limit."""
     with_ = root.args.get("with_")
-    if with_ is None or _is_cut_short(root):
+    if with_ is None:
         return
     from sqlglot import expressions
 
+    cut_short = _is_cut_short(root)
     for cte in with_.expressions:
         query = cte.this
+        if isinstance(query, expressions.SetOperation) and _grows_each_round(query.expression, cte):
+            raise Endless(statement.shown, "recursion that may double a text or its rows")
+        if cut_short:
+            continue
         if not isinstance(query, expressions.SetOperation) or row_limit(query) <= MOST_ROUNDS:
             continue
         recursive_part = query.expression
@@ -97,6 +102,48 @@ def _check_recursion(root: Expr, statement: Statement) -> None:
             continue  # no recursion, or one that ends with the rows of another table
         if not _is_bounding(recursive_part, _column_names(cte)):
             raise Endless(statement.shown, "recursion without a condition that ends it")
+
+
+_LONGER: Final = frozenset(
+    {
+        *("replace", "repeat", "replicate", "rpad", "lpad", "regexp_replace", "hex", "format"),
+        *("printf", "quote", "encode", "to_hex", "array_cat", "translate", "overlay"),
+    }
+)
+"""Functions whose answer may be longer than what they get, by a factor."""
+_SERIES: Final = frozenset(
+    {
+        *("generate_series", "exploding_generate_series", "range", "unnest", "numbers"),
+        *("sequence", "explode", "generate_date_array", "generate_timestamp_array"),
+    }
+)
+
+
+def _grows_each_round(recursive_part: Expr, cte: Expr) -> bool:
+    """Return True if a round of a recursive query may double a text, or make rows of its own."""
+    from sqlglot import expressions
+
+    tables = {table.name.lower() for table in recursive_part.find_all(expressions.Table)}
+    if cte.alias.lower() not in tables:
+        return False
+    calls = {_function_name(each) for each in recursive_part.find_all(expressions.Func)}
+    if calls & (_LONGER | _SERIES):
+        return True
+    joins = (expressions.DPipe, expressions.Concat, expressions.ConcatWs, expressions.ArrayConcat)
+    for value in recursive_part.expressions:
+        if value.find(*joins) is not None:
+            names = [column.name.lower() for column in value.find_all(expressions.Column)]
+            if len(names) > len({*names}):
+                return True
+    return False
+
+
+def _function_name(call: Expr) -> str:
+    from sqlglot import expressions
+
+    if isinstance(call, expressions.Func) and not isinstance(call, expressions.Anonymous):
+        return call.sql_name().lower()
+    return str(call.this).lower()
 
 
 def _column_names(cte: Expr) -> list[str]:
