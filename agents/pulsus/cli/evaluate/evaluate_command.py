@@ -207,7 +207,8 @@ def _invalid_rows(queries: Path, valid: int, invalid: Sequence[InvalidQuery]) ->
     """Return the error of a file in which some rows cannot be asked."""
     first, rows = invalid[0], valid + len(invalid)
     return UsageError(
-        f"{len(invalid)} of {rows} rows of {queries} are invalid, the first in line {first.line}: "
+        f"{len(invalid)} of {console.counted(rows, 'row')} of {queries} "
+        f"{'is' if len(invalid) == 1 else 'are'} invalid, the first in line {first.line}: "
         f"{first.message}",
         hint=first.hint,
         lines=[row.line for row in invalid],

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from pulsus.core.telemetry.visible_text import visible_text
+from pulsus.core.text.plurals import counted
 from pulsus.web.identity import Identity, identify
 from pulsus.web.server_state import ServerState
 
@@ -57,6 +58,7 @@ _TEMPLATES: Final = Environment(
     lstrip_blocks=True,
 )
 _TEMPLATES.filters["breakable"] = _breakable
+_TEMPLATES.filters["counted"] = counted
 
 
 def show_page(request: Request, template: str, status: int = 200, **values: Any) -> Response:

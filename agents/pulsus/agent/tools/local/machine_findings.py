@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from pulsus.agent.tools.local import machine_figures
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 from pulsus.infra.inventory import CONTAINER, SERVICE
@@ -100,7 +101,8 @@ def _memory(machine: LocalMachine) -> Iterator[LocalFinding]:
             yield LocalFinding(kind, host.id, host.name, kind, severity, title, value, threshold)
     kills = _out_of_memory_kills()
     if kills:
-        title = f"the kernel ended {kills} processes for lack of memory since the start"
+        ended = counted(kills, "process", "processes")
+        title = f"the kernel ended {ended} for lack of memory since the start"
         yield LocalFinding(
             "out_of_memory", host.id, host.name, "out_of_memory", "warning", title, kills, 0.0
         )

@@ -42,7 +42,7 @@ def _list_lines(change: PlanChange) -> Iterator[str]:
     for each in change.fields[:_FIELDS]:
         yield f"  - {code_span(cut(each.name, _VALUE))}: {_describe_field(each)}\n"
     if (rest := len(change.fields) - _FIELDS) > 0:
-        yield f"  - … and {rest:,} more fields\n"
+        yield f"  - … and {rest:,} more {'field' if rest == 1 else 'fields'}\n"
 
 
 def _describe_field(change: FieldChange) -> str:
