@@ -160,3 +160,14 @@ def test_no_spelling_makes_the_time_grow_with_the_square_of_a_text(unit):
         if large < 0.01 + small * 16 * 3:
             return
     pytest.fail(f"{small:.3f} s for 2 kB, {large:.3f} s for 32 kB")
+
+
+@pytest.mark.parametrize(
+    "first",
+    ['x = "a', "password: 'a", "password: |", "password: <<E", "chpasswd:\n  list: |", "- --token"],
+)
+@pytest.mark.parametrize("line", ["        b", " " * 60, "    - name: x", "      a:b=c,"])
+def test_indented_lines_below_an_open_value_do_not_take_long(first, line):
+    started = time.process_time()
+    redact(f"{first}\n" + f"{line}\n" * 60)
+    assert time.process_time() - started < 2

@@ -96,6 +96,13 @@ class ArgumentForm:
 
 
 def _find_in_options(words: Sequence[str], option: str, value: str) -> Iterator[Span]:
+    quoted = [at for at, word in enumerate(words) if word[:2] in {"'-", '"-'}]
+    if quoted:
+        bare = [word[1:] if at in quoted else word for at, word in enumerate(words)]
+        for number, first, last in _find_in_options(bare, option, value):
+            shift = number in quoted
+            yield number, first + shift, last + shift
+        return
     for number, word in enumerate(words):
         if not value:
             if word.startswith(option) and len(word) > len(option):

@@ -26,7 +26,7 @@ _SKIPPED: Final = re.compile(
 _ITEM: Final = re.compile(r"\s{0,80},\s{0,80}(?:\\*([\"']))((?:[^\"'\\\r\n]|\\[^\"'\r\n])*)\\*\1")
 _OPENING: Final = re.compile(r"(\\*[\"'`])[^\"'`\r\n]*\Z")
 _LAUNCHED: Final = re.compile(
-    r"(?:\A|[|;&({!`\"'\n]|(?:^|[\s\"'`])[$#%>+]{1,4}|\\[ntr])[ \t]*"
+    r"(?:\A|[|;&({!`\"'\n=]|(?:^|[\s\"'`])[$#%>+]{1,4}|\\[ntr])[ \t]*"
     r"(?:(?:sudo|doas|env|exec|time|nohup|command|then|do|else|xargs|-\w{1,12}|-\w[ \t]\w{1,20}"
     r"|\w{1,40}=[^\s\"']{0,80})[ \t]{1,8}){0,4}[\w./-]{0,60}\Z"
 )
@@ -119,7 +119,7 @@ def find_herestrings(text: str, command: Command) -> Iterator[Place]:
     """Yield the words that a command reads behind `<<<`, without a sign before their quotes."""
     for start, end in command.given:
         yield start + (text[start] == "$"), end
-    yield from (word for word in command.words if _PRINTED.match(text, *word))
+    yield from (word for word in command.words if _PRINTED.search(text, *word))
 
 
 def find_piped(text: str, command: Command) -> Iterator[Place]:

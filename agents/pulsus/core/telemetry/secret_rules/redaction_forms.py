@@ -62,6 +62,7 @@ _HEADERS: Final = (
     r"(?i:(\bcookies?\\*[\"']?[ \t]{0,4}[:=][ \t]{0,4}\{)(?!\[)[^{}\r\n]{1,1000}(?=\}))",
     r"(?i:(<cookie[ ][^\s=<>]{1,60}=)(?!\[)[^\s<>]+(?=[ ]for\b))",
     r"(?i:(\bcookie[ \t]{0,4}=[ \t]{0,4}[\"'])(?!\[)[^\"'\r\n]+)",
+    r"(?i:(\bauthorization[ \t]{1,8}[\"'](?:basic|bearer|token)[ \t]{1,8})(?!\[)[^\s\"']+)",
     r"(?i:(\bauthorization%3a(?:%20|\+){0,4}(?:[a-z]{1,20}(?:%20|\+))?)(?!\[)[^\s&\"'%]+)",
     r"(?i:(\b(?:set-)?cookie\\*[\"']?[ \t]{0,8}[:,][ \t]{0,8}[bru]?\")(?:[^\"\\\r\n\[]|\\.)(?:"
     r"[^\"\\\r\n]|\\.)*)",
@@ -90,6 +91,8 @@ _TOLD: Final = (
     r"[^\"'\\\r\n]+)",
 )
 _ACCOUNTS: Final = (
+    r"(?i:((?<!\S)--(?:user|auth|creds?|login|basic)[ =][\"']?[\w.@+-]{1,64}:)(?!\[|//)"
+    r"(?=\S{0,99}[\d!#$%^&*])(?=\S{0,99}[a-z])[^\s\"',;]{6,})",
     # A user and a password, where a word says so.
     r"(?i:(\b(?:credentials?|creds?|basic[_-]?auth|user(?:name)?:pass(?:wd|word)?|userpass)"
     r"(?:\\*[\"']?[ \t]{0,4}[:=]|[ \t]is)?[ \t]{0,3}\\*[\"']?(?<![a-z])[\w.@+-]{1,64}:)"
@@ -109,7 +112,7 @@ _COMMANDS: Final = (
 _SETTINGS: Final = (
     # The next line has the value, and no key of its own.
     r"(?im:((?:password|passwd|passphrase|passwort|kennwort|secret|token|api_?key)[\"']?"
-    r"[ \t]{0,8}[:=][ \t]{0,8}\\?\r?\n)"
+    r"[ \t]{0,8}[:=][ \t]{0,8}(?:\\|#[^\r\n]{0,200})?\r?\n)"
     r"[ \t]{1,40}(?![\w.\"'-]{1,60}[ \t]?[:=])(?:\"[^\"\r\n\[][^\"\r\n]*\"|'[^'\r\n\[][^'\r\n]*'"
     r"|[^\s\"'#\[({-][^\s\"'#({]*)(?=[ \t]*,?[ \t]*$))",
     r"(?im:((?:password|passwd|passphrase|passwort|kennwort|secret|token|api_?key)[\"']?"
@@ -121,7 +124,7 @@ _SETTINGS: Final = (
     r"(?im:((?:passwords?|tokens?|api_?keys?|secret)[\"']?[ \t]{0,8}:[ \t]{0,8}\r?\n)"
     r"(?:[ \t]{0,40}-[ \t]{1,8}[^\s:\[][^\s:]*[ \t]*(?:\r?\n|\Z)){1,99})",
 )
-_SIGN_AT_END: Final = re.compile(r"[:=][ \t]{0,8}\\?\r?\n")
+_SIGN_AT_END: Final = re.compile(r"[:=][ \t]{0,8}(?:\\|#[^\r\n]{0,200})?\r?\n")
 _NAME_END: Final = re.compile(
     r"(?i:passwords?|passwd|passphrase|passwort|kennwort|secret|tokens?|api_?keys?)"
     r"[\"']?[ \t]{0,8}\Z"
@@ -199,7 +202,7 @@ _MARKS: Final = {
     _SENTENCES: _NAMED,
     _COMMANDS: _NAMED,
     _TOLD: ("token", "key", "secret", "passphrase", "password"),
-    _ACCOUNTS: ("cred", "auth", "userpass", "user:pass", "username:pass", "login"),
+    _ACCOUNTS: ("cred", "auth", "userpass", "user:pass", "username:pass", "login", "--user"),
 }
 
 

@@ -113,10 +113,11 @@ _IN_TEXT: Final[Mapping[str, tuple[str, ...]]] = {
     # An option and its value as items of a list in YAML.
     rf"(?i:(-[ \t]{{1,4}}[\"']?--?(?:[a-z0-9]{{1,20}}[_-]){{0,4}}{_NAME}[\"']?[ \t]{{0,4}}\r?\n"
     r"[ \t]{0,80}-[ \t]{1,4}[\"']?)(?![-\[])[^\s\"'][^\r\n\"']*)": ("- -", '- "-', "- '-"),
-    # A program that waits for the question of another one, and answers it.
-    r"(?i:(\bexpect(?:_exact)?\b[^\r\n]{0,200}?(?:assw|assphrase|passcode|\bpin\b)[^\r\n]{0,60}?"
-    r"[\s;{)]{1,20}(?:[\w.]{1,40}\.)?(?:exp_)?send(?:_user|line)?"
-    r"(?:[ \t]{1,8}-{1,2}\w{0,8})?[ \t(]{1,8}\\*[\"']?)(?!\[)[^\"'\\\r\n\s)}]+)": ("expect",),
+    # Users and passwords of a new machine, as cloud-init reads them.
+    r"(?i:(\bchpasswd:[ \t]*\r?\n(?:[ \t]{1,40}expire:[^\n]{0,40}\n)?[ \t]{1,40}list:"
+    r"[ \t]*[|>]?[-+]?[ \t]*\r?\n)(?:[ \t]{1,40}[^\s\[]\S*[ \t]*(?:\r?\n|\Z)){1,50})": (
+        "chpasswd:",
+    ),
     # The value stands before its name.
     rf"(?i:(\b{_KIND}value{_FIELD})(?!\[)[^\"'\s,{{}}\[\]]{{1,400}}(?=\\*[\"']?(?:,\s{{0,80}}"
     rf"|\s{{1,80}})\\*[\"']?{_KIND}(?:name|key){_FIELD}[\w.-]{{0,60}}?{_NAME}\\*[\"']?(?:[\s,}}]"

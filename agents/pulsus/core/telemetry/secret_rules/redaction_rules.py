@@ -94,7 +94,8 @@ _DOCKER_AUTH = re.compile(
 )
 # As in redis.conf and SQL: a blank is the sign.
 _SAID = re.compile(
-    r"(\b(?:requirepass|masterauth|bindpw|rootpw|wpa-psk|pre-shared-key|shared-secret)[ \t]{1,8}"
+    r"(\b(?:bindpw|rootpw)[ \t]{1,8}(?:--[a-z]{1,12}[ \t]{1,8}){0,3}(?!--)"
+    r"|\b(?:requirepass|masterauth|wpa-psk|pre-shared-key|shared-secret)[ \t]{1,8}"
     r"|\bidentified[ \t]{1,8}by[ \t]{1,8}"
     r"|\bsnmp-server[ \t]{1,8}community[ \t]{1,8}"
     r"|\b(?:password|secret)[ \t]{1,8}[05789][ \t]{1,8}(?=\S{0,99}\d)"

@@ -41,6 +41,12 @@ _TYPED: Final = (
     rf"(?i:(#define[ \t]{{1,8}}\w{{0,60}}?{_NAME}[ \t]{{1,8}}\")(?!\[)[^\"\r\n]+)",
 )
 _TYPED_MARKS: Final = ("string(", "0x", " string", "str =", "str=", "char", "define", "<-", "@p")
+_ANSWERED: Final = re.compile(
+    # A program that waits for the question of another one, and answers it.
+    r"(?i:(\bexpect(?:_exact)?\b[^\r\n]{0,200}?(?:assw|assphrase|passcode|\bpin\b)[^\r\n]{0,60}?"
+    r"[\s;{)]{1,20}(?:[\w.]{1,40}\.)?(?:exp_)?send(?:_user|line)?"
+    r"(?:[ \t]{1,8}-{1,2}\w{0,8})?[ \t(]{1,8}\\*[\"']?)(?!\[)[^\"'\\\r\n\s)}]+)"
+)
 _MANY: Final = re.compile(
     r"[:=]>?[ \t]{0,8}(?:<<-?[\"']?(?P<end>\w{1,20})[\"']?\r?\n(?:[^\r\n]{0,2000}\r?\n){1,40}?"
     r"[ \t]{0,40}(?P=end)\b|\[(?!redacted\])[^\[\](){}]{1,1000}\]|\((?!\))[^\[\](){}]{1,1000}\)"
@@ -48,8 +54,8 @@ _MANY: Final = re.compile(
     r"|\{[^\[\](){}:]{1,1000}\}"
     # A quoted text of several lines, the later ones indented.
     r"|(?P<quote>[\"'])(?!\[redacted\])[^\"'\r\n]{1,400}\r?\n"
-    r"(?:[ \t]{1,80}[^\"'\r\n]{0,400}\r?\n){0,20}"
-    r"[ \t]{1,80}[^\"'\r\n]{0,400}(?P=quote)(?=[ \t]*,?[ \t]*(?:\r?\n|\Z)))"
+    r"(?:[ \t][^\"'\r\n]{0,400}\r?\n){0,20}"
+    r"[ \t][^\"'\r\n]{0,400}(?P=quote)(?=[ \t]*,?[ \t]*(?:\r?\n|\Z)))"
 )
 """Values that are in brackets, or more than one line."""
 _NAMED_BEFORE: Final = re.compile(
@@ -129,6 +135,7 @@ def _hide_many(text: str) -> str:
 VALUES: Final[tuple[Callable[[str], str], ...]] = (
     _join_names,
     partial(hide_in_lines, rules=_BEFORE_LINES, marks=any_mark(_BEFORE_LINES)),
+    lambda text: _ANSWERED.sub(rf"\1{MARK}", text) if "expect" in text else text,
     _hide_many,
 )
 """Rules that come before those which hide one word."""

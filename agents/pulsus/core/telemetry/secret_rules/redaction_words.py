@@ -58,11 +58,20 @@ _NAMES: Final = (
     # `creds: bob:v` and `basic_auth: bob:v`.
     rf"(?i:((?:creds?|basic_auth){_SIGN}[\w.@-]{{1,64}}:){LIKELY})",
     rf"(?i:({_NAME}(?:\d{{1,3}}|[._](?:main|old|new|prod|dev|test|stage|primary|default|root|admin"
-    rf"|backup|\d{{1,3}})){_SIGN}){LIKELY})",
+    rf"|backup|hash|encrypted|encoded|plain|plaintext|\d{{1,3}})){_SIGN}){LIKELY})",
+    r"(?i:((?<![a-z])(?:password|passwd|passphrase|api_?key|secret)s=)"
+    r"(?![\[({$]|(?:\d{1,6}|true|false|none|null|yes|no|inherit)\b)[^\s\"'&;]+)",
 )
 _BLANKS: Final = (
     rf"(?im:(^[ \t]{{0,40}}(?:env|arg|set|setenv|setx|export|default){_GAP}[\w.-]{{0,60}}?{_NAME}"
     rf"{_GAP}){LIKELY}(?=[ \t]*\r?$))",
+    # A directive of a server, a line of an installer, a relay of a mail server.
+    rf"(?m:(^[ \t]{{0,40}}[A-Z]\w{{1,40}}Pass(?:word|wd|phrase){_GAP}){_ANY}(?=[ \t]*\r?$))",
+    rf"(?im:(^[ \t]{{0,8}}[\w-]{{1,20}}{_GAP}[\w/.-]{{0,60}}?pass(?:word|phrase)"
+    rf"[\w/.-]{{0,40}}{_GAP}(?:password|string){_GAP})(?!\[)\S[^\r\n]*)",
+    rf"(?im:((?:^|passwd:[ ])\[[\w.:-]{{1,99}}\]:\d{{2,5}}{_GAP}[\w.@+-]{{1,64}}:){_ANY})",
+    rf"(?i:(password_maps[ \t]{{0,8}}=[ \t]{{0,8}}(?:static|inline):\{{?[ ]?"
+    rf"[\w.@+-]{{1,64}}[:=]){_ANY})",
     # A line of a name and its value; a type of a database column is no value.
     r"(?im:(^[ \t]{0,40}[\w.-]{0,60}?(?:password|passwd|passphrase|passwort|pwd|api_?key)"
     rf"(?:{_GAP}REG_\w{{1,12}})?{_GAP})(?!n?(?:var)?char|string|text|sha\d|md5|pam_|file)"
@@ -137,7 +146,7 @@ _MARKS: Final = {
     _BLANKS: (
         *("password", "passwd", "passphrase", "passwort", "kennwort", "passcode", "secret"),
         *("token", "key", "pwd", "pass", "community", "cookie", "psk", "xauth", "eap", "ntlm"),
-        *("pin", "identified", "* ", "*\t", '"*"'),
+        *("pin", "identified", "]:", "* ", "*\t", '"*"'),
     ),
     _WHOLE: ("encrypt", "psk", "xauth", "eap", "ntlm", "pin"),
     _LISTS: ("pass", "key", "token", "secret", "cred", "pwd", "plaintext", "kennwort"),
