@@ -205,3 +205,21 @@ def test_a_file_of_many_invalid_rows_is_refused_after_its_first_thousand(project
         message, _ = error_of(pulsus_here(project, "eval", "other"))
     assert "other:1: query is missing or empty" in message
     assert read.call_count == 1_000
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("synonyms.toml", ("explain", "say hello")),
+        ("calibration.json", ("explain", "say hello")),
+        ("golden.jsonl", ("tools", "check")),
+    ],
+)
+def test_a_pipe_in_the_place_of_a_project_file_is_not_waited_for(tmp_path, name, line):
+    folder = make(tmp_path / "project", warm=False)
+    (folder / "config").mkdir(exist_ok=True)
+    os.mkfifo(folder / "config" / name)
+    done = pulsus(folder, *line, seconds=60)
+    assert "Traceback" not in done.err
+    assert f"{name}" in done.err
+    assert "is a pipe, not a file" in done.err

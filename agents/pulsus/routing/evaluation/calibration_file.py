@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pulsus.core.rankers.calibration import Calibration, shipped_calibration
 from pulsus.core.rankers.calibration_signals import NAMES, VERSION
+from pulsus.core.system.regular_files import endless_kind
 from pulsus.errors import StorageUnwritable
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ _AGAIN = "fit it again with `pulsus eval QUERIES --calibrate`, or delete it"
 def load_calibration(project: Path) -> tuple[Calibration, str | None]:
     """Return the project's calibration, or the shipped one and why the project's was not used."""
     path = project / PLACE
+    if kind := endless_kind(path):
+        return shipped_calibration(), _unused_warning(f"it is {kind}, not a file")
     try:
         raw = path.read_bytes()
     except FileNotFoundError:

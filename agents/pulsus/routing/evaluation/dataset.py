@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+from pulsus.core.system.regular_files import endless_kind
 from pulsus.core.types import ArgSpec, JsonValue, Policy, ToolSpec
 from pulsus.errors import RequestInvalid, UsageError
 from pulsus.routing.evaluation.input_score import is_choice
@@ -125,6 +126,8 @@ def nearest(tool_id: str, known: Collection[str]) -> str | None:
 
 def read_lines(path: Path) -> Iterator[tuple[int, str, bytes]]:
     """Yield each line's number, its place (`file:line`) and its bytes; empty ones are skipped."""
+    if kind := endless_kind(path):
+        raise UsageError(f"{path} is {kind}, not a file", hint="name a readable JSONL file")
     try:
         lines = path.read_bytes().splitlines()
     except OSError as failure:

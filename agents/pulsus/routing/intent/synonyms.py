@@ -9,6 +9,7 @@ from pathlib import Path
 from pulsus.core.rankers.lexical import query_terms
 from pulsus.core.rankers.lexical.query_terms import StemmedSynonyms, Synonyms
 from pulsus.core.system import cache_file
+from pulsus.core.system.regular_files import endless_kind
 from pulsus.core.text import tokens
 from pulsus.errors import ConfigError
 
@@ -29,6 +30,8 @@ def load_synonyms(path: Path) -> Synonyms:
 
     Raises ConfigError naming the file and the key of what is not a list of words.
     """
+    if kind := endless_kind(path):
+        raise _unusable(path, ValueError(f"it is {kind}, not a file"))
     try:
         source = path.read_text(encoding="utf-8")
     except FileNotFoundError:
