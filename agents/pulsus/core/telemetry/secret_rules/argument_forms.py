@@ -29,10 +29,10 @@ Span = tuple[int, int, int]
 class ArgumentForm:
     """One line of the table, for one program."""
 
-    needed: tuple[re.Pattern[str], ...]
+    needed: tuple[str, ...]
     options: tuple[tuple[str, str], ...]
     """Options, and the form of their value. A value of no form stands in the option itself."""
-    words: tuple[re.Pattern[str], ...]
+    words: tuple[str, ...]
     """Forms of words that may stand anywhere."""
     places: tuple[str, ...]
     from_input: bool
@@ -47,7 +47,9 @@ class ArgumentForm:
         for option, value in self.options:
             yield from _find_in_options(words, option, value)
         for number, word in enumerate(words):
-            found = next((hit for each in self.words if (hit := each.match(word))), None)
+            found = next(
+                (hit for each in self.words if (hit := _compile_form(each).match(word))), None
+            )
             if found and found.end() < len(word):
                 yield number, found.end(), len(word)
         for number in self._find_places(words):
@@ -56,7 +58,9 @@ class ArgumentForm:
 
     def fits(self, words: Sequence[str]) -> bool:
         """Return True if the words have the options, and the first words, of this form."""
-        if not all(any(each.fullmatch(word) for word in words) for each in self.needed):
+        if not all(
+            any(_compile_needed(each).fullmatch(word) for word in words) for each in self.needed
+        ):
             return False
         return self._skip_fixed(words) is not None
 
@@ -168,17 +172,18 @@ def _read_form(parts: Sequence[str]) -> ArgumentForm:
     options, needed, words, places = [], [], [], []
     for part in parts:
         if part.startswith("?"):
-            needed.append(_compile_needed(part[1:]))
+            needed.append(part[1:])
         elif part.startswith("-") or (part.startswith("/") and "=X" in part):
             option, sign, value = part.partition("=")
             options.append((option, value) if sign else (option.removesuffix("X"), ""))
         elif part.endswith("X") and part not in {"X", "<X"}:
-            words.append(_compile_form(part))
+            words.append(part)
         elif part != "<X":
             places.append(part)
     return ArgumentForm(tuple(needed), tuple(options), tuple(words), tuple(places), "<X" in parts)
 
 
+@lru_cache(maxsize=512)
 def _compile_needed(option: str) -> re.Pattern[str]:
     if len(option) == _SHORT and option[0] == "-":
         return re.compile(rf"-\w{{0,8}}{re.escape(option[1])}\w{{0,8}}")

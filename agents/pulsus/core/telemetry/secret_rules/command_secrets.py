@@ -39,11 +39,18 @@ _NAMED_OPTION: Final = re.compile(
 _MOST_PROGRAM: Final = 64
 _MOST_ARGUMENTS: Final = 40
 _NAME_LIKE: Final = re.compile(r"[a-z0-9_-]+")
-_NAMES: Final = {
-    word: tuple(name for name in TABLE if name.partition(".")[0] == word)
-    for word in (name.partition(".")[0] for name in TABLE)
-}
-"""Programs, by the part of their name that is a word."""
+
+
+def _names_by_word() -> dict[str, tuple[str, ...]]:
+    """Return the programs by the first part of their name, as `kadmin` of `kadmin.local`."""
+    names: dict[str, tuple[str, ...]] = {}
+    for name in TABLE:
+        word = name.partition(".")[0]
+        names[word] = (*names.get(word, ()), name)
+    return names
+
+
+_NAMES: Final = _names_by_word()
 
 
 @lru_cache(maxsize=256)
