@@ -148,9 +148,9 @@ def _refuse_constant(word: str) -> NoReturn:
 
 
 def _read_text_file(name: str, file: str) -> str:
-    if kind := endless_kind(Path(file)):
+    if endless_kind(Path(file)) == "a pipe":  # the read of a device ends at the limit below
         fix = 'name a readable file, or write NAME:="@…" for text'
-        raise _wrong_value_error(name, f"@{file}", f"it is {kind}, not a file", fix)
+        raise _wrong_value_error(name, f"@{file}", "it is a pipe, not a file", fix)
     try:
         with Path(file).open("rb") as stream:
             data = stream.read(MAX_FILE_BYTES + 1)
