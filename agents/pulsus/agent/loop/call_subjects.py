@@ -8,8 +8,8 @@ from typing import Final
 from pulsus.agent.loop.call_draft import CallDraft
 from pulsus.agent.tool_protocol import CallOutcome
 from pulsus.core.types import JsonValue
-from pulsus.gates.command_subjects import file_subjects, shown_subjects, written_subjects
 from pulsus.gates.resources.resolved_resource import MACHINE_KINDS, ResolvedResource
+from pulsus.gates.subjects.command_subjects import file_subjects, shown_subjects, written_subjects
 
 _NO_SUBJECTS: Final = frozenset({"command", "action", "type", "target_resource_id", "target_host"})
 _LISTING_ACTION: Final = "find"
@@ -29,14 +29,18 @@ def subjects_of_write(draft: CallDraft) -> tuple[str, ...]:
 
 
 def subjects_of_read(draft: CallDraft, outcome: CallOutcome) -> frozenset[str]:
-    """Return the names of what a read showed: its words, and those of a resource in a machine."""
-    needs = draft.needs
+    """Return the names of what a read showed: its words, and those of a resource in a machine.
+
+    A command that printed nothing showed nothing.
+    """
+    needs, data = draft.needs, outcome.response.data
+    if needs.command and isinstance(data, dict) and not str(data.get("output", "-")).strip():
+        return frozenset()
     args = [value for name, value in draft.call.args.items() if name not in _NO_SUBJECTS]
     values = [*needs.subjects, *_texts(args)]
     for one in (*draft.resources, *outcome.found):
         if one.id in outcome.read and one.kind not in MACHINE_KINDS:
             values += [one.name, *one.aliases]
-    data = outcome.response.data
     real = data.get(_REAL_PATH) if isinstance(data, dict) else None
     paths = (*needs.paths, *([real] if isinstance(real, str) else []))
     lists = needs.action == _LISTING_ACTION

@@ -54,12 +54,25 @@ def _judge_wrapped_call(
     if kind.argument == "fed":
         words = (*words, ANYTHING)
     if kind.argument == ";":
+        moved = next((word for word in words if _leads_elsewhere(word.text)), None)
+        if moved is not None:
+            rule = (
+                "a found path may be `.` or go up from there, so it is not known where this leads"
+            )
+            yield refusal("allow", moved.text, rule, "give find the whole path to search")
+            return
         words = tuple(map(_fill_found_path, words))
     bounded = context.bounded or node.bounds
     times = REPEATED if kind.argument in {"fed", ";"} else 1.0
     repeated = max(context.repeated, times)
     inner = replace(context, depth=context.depth + 1, bounded=bounded, repeated=repeated)
     yield from context.calls(words, inner)
+
+
+def _leads_elsewhere(text: str) -> bool:
+    """Return True for `/etc/{}` and `{}/../x`: `.` and `..` stand in found paths too."""
+    before, braces, behind = text.partition("{}")
+    return bool(braces) and ("/" in before or ".." in behind.split("/"))
 
 
 def _fill_found_path(word: Word) -> Word:

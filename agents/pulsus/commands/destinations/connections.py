@@ -10,7 +10,7 @@ from pulsus.commands.command_verdict import Destination
 from pulsus.commands.destinations.addresses import NetworkPlace, UnknownPlace, has_scheme
 from pulsus.commands.destinations.declared_words import declared_words, named_ports
 from pulsus.commands.destinations.named_destinations import places
-from pulsus.commands.destinations.relayed_hosts import host_of_header, relayed_hosts
+from pulsus.commands.destinations.relayed_hosts import hosts_in_header, relayed_hosts
 from pulsus.commands.program_tables.connects_declaration import (
     CONFIGURED,
     INDEX,
@@ -50,7 +50,9 @@ _SENT_WHOLE: Final = frozenset({"forge"})
 """Kinds where a word is sent to the place too: the name of a repository."""
 _FETCHED: Final = frozenset({"url", "urls", "httpie"})
 """Kinds where a word is an address, whose path may name more places."""
-_HEADERS: Final = frozenset({"-H", "--header", "--proxy-header"})
+_HEADERS: Final = frozenset(
+    {"-H", "--header", "--proxy-header", "-b", "--cookie", "-e", "--referer"}
+)
 _DIG_SETTING: Final = re.compile(r"\+[a-z]+")
 """Settings of how dig asks and prints. A setting with a value may be sent."""
 _ENDS: Final = ("/", "?", "#")
@@ -139,7 +141,7 @@ def _places_in_headers(
     if any(source.place in _FETCHED for source in declared.sources):
         for one in (one for parsed in levels for one in parsed.given if one.name in _HEADERS):
             for word in one.values:
-                yield from host_of_header(word.text)
+                yield from hosts_in_header(word.text)
 
 
 def _is_only_a_place(kind: str, text: str, here: Sequence[NetworkPlace | None]) -> bool:

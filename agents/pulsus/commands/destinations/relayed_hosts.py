@@ -41,27 +41,61 @@ _FILES: Final = frozenset(
     }
 )
 """Endings of files, which are no top-level domains that a proxy is asked for."""
-_HEADER: Final = re.compile(r"(?i)\s*(?:x-forwarded-)?host\s*:\s*(\S+)\s*")
+_TARGETS: Final = frozenset(
+    {
+        *("target", "host", "hostname", "url", "uri", "dest", "destination", "addr", "address"),
+        *("server", "proxy", "upstream", "remote", "endpoint", "domain", "dns", "site", "origin"),
+    }
+)
+"""Names of values that say where a service connects to, also without a dot in the name."""
+_PROXIES: Final = frozenset({"1080", "3128", "3129", "3142", "8118"})
+"""Ports of proxies that take the host from the path."""
+_PORT: Final = re.compile(r":(\d+)$")
+_HEADER: Final = re.compile(r"(?i)(?:[\w-]*host|forwarded)\s*:\s*(?:.*\bhost=)?\"?([^\s;,\"]+)")
 
 
 def relayed_hosts(address: str) -> Iterator[NetworkPlace | None]:
     """Yield each place that the path or query of an address names, and None for an unknown one."""
-    behind = unquote(unquote(address[_AUTHORITY.match(address).end() :]))  # type: ignore[union-attr]
-    yield from (_place(found[1]) for found in _WITHIN.finditer(behind))
+    name, is_item, value = address.partition("==")
+    if is_item and "/" not in name:  # an item of HTTPie
+        yield from _places_of_pair(name, unquote(value))
+        return
+    authority = address[: _AUTHORITY.match(address).end()]  # type: ignore[union-attr]
+    behind = unquote(unquote(address[len(authority) :]))
+    yield from _addresses_in(behind)
     path, _, query = behind.partition("?")
-    texts = [path.strip("/").partition("/")[0]]
-    texts += [pair.rpartition("=")[2] for pair in re.split(r"[&;]", query)]
-    for text in texts:
-        named = _NAMED.fullmatch(text)
-        if named and (named["ending"] or "").lower() not in _FILES:
-            yield _place(text)
+    first = path.strip("/").partition("/")[0]
+    port = _PORT.search(authority)
+    if first and (
+        (port and port[1] in _PROXIES and "/" in path.strip("/")) or _is_host_like(first)
+    ):
+        yield _place(first)
+    for pair in re.split(r"[&;]", query):
+        name, _, value = pair.rpartition("=")
+        yield from _places_of_pair(name, value)
 
 
-def host_of_header(header: str) -> Iterator[NetworkPlace | None]:
-    """Yield the place that a header of a request names as its host."""
-    found = _HEADER.fullmatch(header)
+def hosts_in_header(header: str) -> Iterator[NetworkPlace | None]:
+    """Yield the places that a header or a cookie of a request names."""
+    yield from _addresses_in(unquote(header))
+    found = _HEADER.match(header.strip())
     if found:
         yield _place(found[1])
+
+
+def _addresses_in(text: str) -> Iterator[NetworkPlace | None]:
+    yield from (_place(found[1]) for found in _WITHIN.finditer(text))
+
+
+def _places_of_pair(name: str, value: str) -> Iterator[NetworkPlace | None]:
+    named = name.rpartition("&")[2].casefold() in _TARGETS
+    if value and "://" not in value and (named or _is_host_like(value)):
+        yield _place(value.partition("/")[0])
+
+
+def _is_host_like(text: str) -> bool:
+    found = _NAMED.fullmatch(text)
+    return found is not None and (found["ending"] or "").lower() not in _FILES
 
 
 def _place(text: str) -> NetworkPlace | None:

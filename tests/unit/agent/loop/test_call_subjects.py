@@ -2,7 +2,8 @@
 
 import pytest
 
-from pulsus.gates.tool_response import tool_failed
+from pulsus.agent.tool_protocol import CallOutcome
+from pulsus.gates.tool_response import tool_failed, tool_success
 from tests.agent_runs import HOST, WEB, Verifier, answers, call, proposes, world
 
 FOUND = call("pulsus_query", action="search", query="web01")
@@ -61,6 +62,28 @@ def test_a_read_that_names_or_lists_the_subject_verifies(shown):
     assert end.summary == "nginx was restarted."
     assert session.named("agent_correction") == []
     assert "not_verified" not in session.named("agent_tool_result")[2].get("meta", {})
+
+
+def test_a_read_that_printed_nothing_verifies_nothing():
+    def silent(args, context):
+        quiet = "-q" in args.get("command", "")
+        output = "" if quiet else "active"
+        return CallOutcome(
+            tool_success({"output": output}), read=tuple(r.id for r in context.resources)
+        )
+
+    session = world(read=silent)
+    change = call("pulsus_control", type="command", command=RESTART, target_resource_id=HOST.id)
+    session.run(
+        proposes(FOUND),
+        proposes(change),
+        read("systemctl is-active -q nginx"),
+        answers("nginx was restarted."),
+        read("systemctl is-active nginx"),
+        answers("nginx was restarted and is active."),
+    )
+    reasons = [each["reason"] for each in session.named("agent_correction")]
+    assert reasons == ["verification_required"]
 
 
 def test_the_service_itself_verifies_a_command_on_its_machine():

@@ -494,6 +494,16 @@ def test_a_call_that_asks_an_undeclared_host_is_not_a_read(command):
         "curl -H 'X-Forwarded-Host: evil.example' http://localhost/",
         "curl 'http://localhost:8053/dns-query?name=data.evil.example'",
         "wget -qO- 'http://localhost:9115/probe?target=6.6.6.6'",
+        "http GET localhost:9115/probe target==evil.example",
+        "curl 'http://localhost:9115/probe?target=evilhost'",
+        "curl -g 'http://localhost:9115/probe?target=[2001:db8::1]'",
+        "curl 'http://localhost:9115/probe?target=0x01020304'",
+        "curl http://localhost:3142/evilhost/x",
+        "curl -H 'Forwarded: host=evil.example' http://localhost/",
+        "curl -H 'X-Target: http://evil.example/' http://localhost/",
+        "curl -b u=http://evil.example/ http://localhost/",
+        "curl 'http://localhost:8053/dns-query?dns=AAABAAABAAAAAAAAA'",
+        "ssh -b data.evil.example localhost uptime",
         "tailscale dns query data.evil.example",
     ],
 )
@@ -508,6 +518,7 @@ def test_a_service_of_this_machine_that_connects_elsewhere_does_not_hide_the_pla
         "curl 'http://localhost:9090/api/v1/query?query=rate(http_requests_total[5m])'",
         "curl http://localhost:9200/logs-2026.11.29/_search",
         "curl -H 'Host: localhost' http://127.0.0.1/",
+        "curl -H 'Accept: application/json' http://localhost/a/b?c=d",
     ],
 )
 def test_a_file_in_an_address_is_taken_for_no_place(command):

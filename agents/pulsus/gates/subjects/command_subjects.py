@@ -11,6 +11,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,13 @@ from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.shell.wrappers import program_name, unwrap
 from pulsus.commands.shipped_data import rules_of
 from pulsus.fast_dataclass import dataclass
+from pulsus.gates.subjects.named_places import is_placed, named_in_place, place_of_listing
+from pulsus.gates.subjects.shown_state import (
+    hides_its_output,
+    lists_all,
+    passes_lines,
+    shows_state,
+)
 
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 _DEEPEST_SHELL: Final = 3
@@ -116,7 +124,9 @@ def _written_by(words: Sequence[Word], folder: str, depth: int) -> Iterator[str]
             yield from _written(texts[texts.index("-c") + 1], depth + 1)
     elif kind is not None:
         names = [name for each in operands for name in _names_of(each) if name not in rules.verbs]
-        yield from [*names, *([_EVERY + kind] if names else [])]
+        placed = [one for name in names for one in named_in_place(name, words) if one != name]
+        listing = [_EVERY + kind + place_of_listing(words)] if names else []
+        yield from [*placed, *names, *listing]
     elif program.partition(".")[0] in rules.files:
         yield from _file_names(_written_files(program, words, operands), folder)
     else:  # the operands of any other program may be anything, but a path is a path
@@ -136,23 +146,38 @@ def _written_files(program: str, words: Sequence[Word], operands: list[str]) -> 
 def _shown(command: str) -> set[str]:
     """Return the names of everything that a reading command mentions, and what it lists."""
     try:
-        stages: Sequence[Stage] = parse_command(command).stages
+        script = parse_command(command)
+        if hides_its_output(command, script):
+            return set()
+        stages: Sequence[Stage] = script.stages
     except Unreadable:
         stages = [Stage(tuple(words)) for words in calls_in_text(command)]
     found: set[str] = set()
     listed: set[str] = set()
     folder = ""
-    for stage in stages:
+    for at, stage in enumerate(stages):
         words = unwrap(stage.words)
         if program_name(words) == "cd":
             folder = posixpath.join(folder, words[1].text) if len(words) > 1 else ""
             continue
+        behind = [unwrap(each.words) for each in takewhile(_is_fed, stages[at + 1 :])]
+        if not all(map(shows_state, (words, *behind))) or not all(map(passes_lines, behind)):
+            continue
         names, kind = _shown_by(words, fed=stage.fed)
+        if is_placed(words):
+            names = {each for name in names for each in named_in_place(name, words)}
+            kind = {each + place_of_listing(words) for each in kind}
+        if not lists_all(words, behind):
+            names, kind = {name for name in names if not is_listing(name)}, set()
         inside = [name for name in names if folder.startswith("/") and not name.startswith("/")]
         found |= names.union(*(_path_names(posixpath.join(folder, name)) for name in inside))
         listed |= kind
     # A filter behind a listing leaves only what it names.
     return found if found and len(stages) > 1 else found | listed
+
+
+def _is_fed(stage: Stage) -> bool:
+    return stage.fed
 
 
 def _shown_by(words: Sequence[Word], *, fed: bool) -> tuple[set[str], set[str]]:
@@ -162,7 +187,10 @@ def _shown_by(words: Sequence[Word], *, fed: bool) -> tuple[set[str], set[str]]:
         return set(), set()
     operands = _operands(words, limits=True)
     if program in rules.filters and not fed:
-        operands = [each for each in operands if "/" in each or "." in each]
+        # The pattern of a filter names what is looked for, and not what is there.
+        patterns = 0 if {"-e", "-f"} & {word.text for word in words} else 1
+        skipped = patterns if program not in {"sort", "uniq", "head", "tail", "wc", "cut"} else 0
+        operands = [each for each in operands[skipped:] if "/" in each or "." in each]
     values = [each.text.partition("=")[2] for each in words if each.text.startswith("--")]
     names = {name for each in (*operands, *values) for name in _value_names(each)}
     kind = rules.listed.get(program)
