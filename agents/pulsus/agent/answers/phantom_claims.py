@@ -3,8 +3,9 @@
 Asked only if no tool succeeded since the user's last message: then such a claim is invented. The
 phrases are in `phantom_claims.yaml`.
 
-Six modules look for what a model made up: `phantom_claims.py` (claims of work in an answer),
+Seven modules look for what a model made up: `phantom_claims.py` (claims of work in an answer),
 `unread_claims.py` (states of what was not read), `ungrounded_numbers.py` (numbers),
+`ungrounded_sizes.py` (sizes in another unit),
 `agent/control/target_grounding.py` (targets of writes), `agent/control/invented_inputs.py`
 (optional inputs of reads) and `agent/control/sent_words.py` (words that a read would send).
 """
@@ -37,6 +38,7 @@ _QUOTED: Final = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|`[^`\n]*`")
 _MARKS: Final = re.compile(r"[`*\"“”]")
 _NO: Final = re.compile(r"\Ano[,:;] ")
 """It answers the request, and hedges nothing of the state behind it."""
+_NEGATED: Final = re.compile(r"(?<!tool )\b(?<!_)(is|are)(?:n't| not| no longer)\b")
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _LONGEST_SENTENCE: Final = 300
 """Longer sentences are looked at in parts: the time of a check is bounded."""
@@ -82,6 +84,7 @@ def claimed_states(reply: str) -> Iterator[str]:
     rules = _claim_rules()
     for sentence in _sentences(reply):
         plain = _NO.sub("", _MARKS.sub("", sentence).lower())
+        plain = _NEGATED.sub(r"\1", plain)  # that a service is not running is a state too
         if rules.general.match(plain):
             continue
         for pattern in (*rules.categories["state"], *rules.more_states):

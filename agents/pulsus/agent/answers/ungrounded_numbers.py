@@ -16,6 +16,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from pulsus.agent.answers.ungrounded_sizes import find_ungrounded_sizes
+
 _DIGITS: Final = r"\d+(?:,\d+)*(?:\.\d+)?"
 _NUMBER: Final = re.compile(_DIGITS)
 _GROUPS: Final = r"\d{1,3}(?:[ _'’]\d{3})+(?![\w'’])(?:\.\d+)?"
@@ -117,11 +119,16 @@ class _Known:
 
 
 def find_ungrounded_numbers(answer: str, sources: Iterable[str]) -> tuple[str, ...]:
-    """Return the numbers of the answer, as written, that are in none of the sources."""
-    answer = unicodedata.normalize("NFKC", answer)
+    """Return the numbers of the answer, as written, that are in none of the sources.
+
+    A size or percentage is returned with its unit if the sources have the number in another one.
+    """
+    answer, sources = unicodedata.normalize("NFKC", answer), [*sources]
     known = _Known(sources)
     found = [*_unknown_tokens(answer, known)]
     found += [text for text, value in _spelt(answer) if not known.has_value(value)]
+    sizes = find_ungrounded_sizes(answer, sources)
+    found += [size for size in sizes if not any(each in size for each in found)]
     return tuple(dict.fromkeys(found))
 
 

@@ -30,6 +30,7 @@ _PIECES: Final = re.compile(r"[^\W_]+")
 _MARK: Final = re.compile(r"[\d_./@:]")
 _ESCAPES: Final = re.compile(r"\\[bfnrtu]")
 _NUMBER: Final = re.compile(r"(?=\W*\d)[\d.,:%/+-]+[a-z]{0,3}|\W+")
+_YES_OR_NO: Final = re.compile(r"(?i)\s*(?:yes|no|yep|nope|correct|indeed)\b(?=\W|\Z)")
 _LEAST: Final = 3
 """Letters of a piece that can tell what a result is about."""
 _ABOUT_THE_REQUEST: Final = frozenset(
@@ -96,7 +97,10 @@ class SeenWords:
 
 def find_unread_subjects(answer: str, request: str, seen: SeenWords) -> tuple[str, ...]:
     """Return what the answer claims a state of although no result mentions it, each once."""
-    found = (_unread_in(claim, request, seen) for claim in claimed_states(answer))
+    claims = [*claimed_states(answer)]
+    if short := _YES_OR_NO.match(answer):
+        claims.append(f"it {short[0]}")  # it is about what the request names
+    found = (_unread_in(claim, request, seen) for claim in claims)
     return tuple(dict.fromkeys(filter(None, found)))
 
 

@@ -107,3 +107,30 @@ def test_an_invented_address_of_known_numbers_gets_a_line(address):
 )
 def test_a_known_address_gets_none(address):
     assert find_ungrounded_numbers(f"The address is {address}.", [_NETWORK]) == ()
+
+
+_DISK = "/dev/sda1 40G 12G 28G 30% /; Mem: 7.6Gi 1.1Gi 6.0Gi; bytes 2684354560, pid 77, load 0.20"
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        *(("28 MB are free.", "28 MB"), ("12T used, 28G free.", "12T"), ("5Gi in use.", "5Gi")),
+        *(("12 percent is used.", "12 percent"), ("It has 40 % free.", "40 %")),
+        *(("The disk is 30G full.", "30G"), ("Swap is 9 % used.", "9 %"), ("9 TB total", "9 TB")),
+    ],
+)
+def test_a_known_number_with_a_unit_of_its_own_gets_a_line(answer, found):
+    assert find_ungrounded_numbers(answer, [_DISK]) == (found,)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("28 GB of 40 GiB are free, 30% used.", "About 8 GiB of memory.", "77 % is the pid"),
+        *("It has 2.5 GiB.", "It has 2.7 GB.", "0 B of swap", "0 % used"),
+        *("30 percent", "1.1 GiB used", "The load is 0.20."),
+    ],
+)
+def test_a_size_in_the_unit_of_a_result_or_counted_in_bytes_gets_none(answer):
+    assert find_ungrounded_numbers(answer, [_DISK]) == ()

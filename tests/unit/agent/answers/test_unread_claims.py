@@ -162,3 +162,24 @@ def test_a_state_behind_a_no_or_of_a_common_folder_does_not_pass_without_a_line(
     assert find_unread_subjects(answer, "", seen) == (subject,)
     seen.add_call("x", {"command": "df"}, {"ok": True, "data": "/dev/sda1 9 8 /var nginx"})
     assert find_unread_subjects(answer, "", seen) == ()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("nginx is not running.", "nginx isn't running.", "Yes.", "No.", "Yes, it is."),
+        *("No, it is not.", "nginx works.", "nginx keeps restarting.", "Status of nginx: OK"),
+        *("No problem with nginx.", "There is nothing wrong with nginx.", "nginx went down."),
+    ],
+)
+def test_a_denied_short_or_plain_state_that_nothing_read_gets_a_line(answer):
+    seen = SeenWords()
+    seen.add("uptime 10:00 up 3 days")
+    assert find_unread_subjects(answer, "is nginx running", seen) == ("nginx",)
+
+
+@pytest.mark.parametrize("answer", ["Yes.", "nginx is not running.", "nginx works."])
+def test_a_short_answer_about_what_was_read_gets_none(answer):
+    seen = SeenWords()
+    seen.add("systemctl is-active nginx inactive")
+    assert find_unread_subjects(answer, "is nginx running", seen) == ()
