@@ -98,9 +98,15 @@ _SAID = re.compile(
     r"|\b(?:requirepass|masterauth|wpa-psk|pre-shared-key|shared-secret)[ \t]{1,8}"
     r"|\bidentified[ \t]{1,8}by[ \t]{1,8}"
     r"|\bsnmp-server[ \t]{1,8}community[ \t]{1,8}"
+    # Settings of routers and of keepalived.
+    r"|\b(?:auth_pass|authentication-key|key-string)[ \t]{1,8}"
+    r"|\bneighbor[ \t]{1,8}\S{1,64}[ \t]{1,8}password[ \t]{1,8}"
+    r"|\benable[ \t]{1,8}password[ \t]{1,8}(?=\S{1,99}[ \t]{0,8}$)"
+    r"|\bmessage-digest-key[ \t]{1,8}\d{1,3}[ \t]{1,8}md5[ \t]{1,8}"
+    r"|^(?:line|hostname)[ \t][^\r\n]{1,60}\r?\n[ \t]{0,8}password[ \t]"
     r"|\b(?:password|secret)[ \t]{1,8}[05789][ \t]{1,8}(?=\S{0,99}\d)"
     r"|\bpassword[ \t]{1,8}(?=['\"]))([\"'][^\"'\r\n]*[\"']|[^\s\"']+)",
-    re.I,
+    re.I | re.M,
 )
 _HEADER = re.compile(
     r"(\b(?:proxy-)?authorization(?:\\*[\"'])?[ \t]{0,8}(?:=>|[:=])[ \t]{0,8}(?:\\*[\"'])?)"
