@@ -7,7 +7,6 @@ makes the whole command none, whatever else stands in it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from typing import Final, get_args
 
@@ -41,7 +40,7 @@ from pulsus.commands.shell.refused_characters import dash_readings, find_hidden
 from pulsus.commands.shell.script_parser import Script, Stage, parse_command
 from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.shell.working_dirs import locate_calls
-from pulsus.fast_dataclass import dataclass
+from pulsus.fast_dataclass import dataclass, replace
 
 _SAYS_NOTHING: Final = {("true",), (":",), ("echo",), ("echo", "-n"), ("echo", ""), ("echo", "Q")}
 """`Q` alone ends a session of openssl."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -26,6 +25,7 @@ from pulsus.commands.program_tables.program_table import Node, Option
 from pulsus.commands.program_tables.wildcards import suggest_without_wildcards
 from pulsus.commands.risk.risk_level import always_changes
 from pulsus.commands.shell.words import Word
+from pulsus.fast_dataclass import replace
 
 TRUSTED: Final = frozenset(
     {"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"}

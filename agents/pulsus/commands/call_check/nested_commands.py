@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from math import inf
 from typing import Final
 
@@ -17,6 +16,7 @@ from pulsus.commands.program_tables.wildcards import shown_word, wildcard_reason
 from pulsus.commands.shell.builtins import BUILTINS, HANDS_ON
 from pulsus.commands.shell.script_parser import parse_command
 from pulsus.commands.shell.words import ANYTHING, Unreadable, Word
+from pulsus.fast_dataclass import replace
 
 WRAPS: Final = "command"
 """The kind of words that are a program and its own words."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 
 from pulsus.commands.command_verdict import CallFinding, Category, refusal
@@ -27,6 +26,7 @@ from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_patter
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.working_dirs import resolve_paths
 from pulsus.commands.shell.wrappers import program_name
+from pulsus.fast_dataclass import replace
 
 _LIMITS = {
     "head": ("-c", "--bytes"),
@@ -80,6 +80,8 @@ def _judge_device(
     use: FileUse, word: Word, *, ends: Callable[[], bool], shows_facts: bool
 ) -> Iterator[CallFinding]:
     text = word.text
+    if "/" not in text and not use.folders and not word.wild:
+        return
     spellings = [text, text.rpartition("=")[2]] + ([text[2:]] if text[:1] == "-" else [])
     for path in dict.fromkeys(p for one in spellings for p in resolve_paths(use.folders, one)):
         if not word.wild and not _FOLDERS.search(path.lower()):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise, takewhile
 from math import inf
@@ -22,7 +21,7 @@ from pulsus.commands.shell.script_parser import SameScript, Script
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.working_dirs import locate_calls
 from pulsus.commands.shell.wrappers import layers, program_name, unwrap, wrappers
-from pulsus.fast_dataclass import dataclass
+from pulsus.fast_dataclass import dataclass, replace
 
 _RUNS_FOUND: Final = {
     "find": {"-exec", "-execdir", "-ok", "-okdir"},
