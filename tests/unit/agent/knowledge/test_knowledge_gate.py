@@ -37,7 +37,7 @@ def test_an_equal_read_is_answered_without_running():
     assert answer.to_response().to_json() == {
         "ok": True,
         "data": {
-            "already_known": {"raid:queried": "1 host", "raid:n1": "1 array, all ok"},
+            "already_known": {"raid:queried": "1 hosts", "raid:n1": "1 arrays, all ok"},
             "observed_in_turn": 1,
         },
         "meta": {"source": "knowledge", "verifies": False},

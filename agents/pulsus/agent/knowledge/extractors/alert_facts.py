@@ -24,7 +24,6 @@ from pulsus.agent.knowledge.extractors.fact_extractor import (
     text_of,
 )
 from pulsus.agent.knowledge.session_fact import fact_key
-from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 
 
@@ -32,8 +31,8 @@ def _list(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
     if not has_list(data, "alerts"):
         return
     alerts = rows_of(data, "alerts")
-    said = counted(len(alerts), "alert")
-    yield "alerts:overview", joined(said, tally(alerts, "severity", "level") if alerts else "")
+    counted = f"{len(alerts)} alerts"
+    yield "alerts:overview", joined(counted, tally(alerts, "severity", "level") if alerts else "")
     for alert in alerts:
         about = text_of(alert, "resource_name", "resource_id", "resource")
         kind = text_of(alert, "type", "kind")

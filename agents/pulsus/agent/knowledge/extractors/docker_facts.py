@@ -74,7 +74,7 @@ def _stats(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
             f" mem={number_of(row, 'memory_percent') or 0:.1f}%"
             for row in rows
         )
-        yield "docker_stats:queried", with_list(counted(len(rows), "container"), used)
+        yield "docker_stats:queried", with_list(f"{len(rows)} containers", used)
 
 
 def _services(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
@@ -103,7 +103,7 @@ def _tasks(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
     if has_list(data, "tasks"):
         rows = rows_of(data, "tasks")
         states = tally(rows, "current_state", "state") if rows else ""
-        value = joined(_host(data), counted(count_of(data, rows), "task"), states)
+        value = joined(_host(data), f"{count_of(data, rows)} tasks", states)
         yield "docker_tasks:queried", value if rows else "0 tasks"
 
 
@@ -113,7 +113,7 @@ def _updates(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
     rows = rows_of(data, "updates", "containers")
     due = [row for row in rows if row.get("update_available", True) is True]
     names = (text_of(row, "container", "container_name", "name") for row in due)
-    value = with_list(f"{counted(len(due), 'update')} available", names)
+    value = with_list(f"{len(due)} updates available", names)
     yield "docker_updates:queried", joined(value, named("host", text_of(data, "host")))
 
 

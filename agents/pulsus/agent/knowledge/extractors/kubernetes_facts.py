@@ -45,21 +45,21 @@ def _clusters(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
             text_of(cluster, "name", "id"),
             joined(
                 text_of(cluster, "status"),
-                _counted(cluster, "node_count", "node"),
-                _counted(cluster, "ready_nodes", "ready", "ready"),
-                _counted(cluster, "pod_count", "pod"),
+                _counted(cluster, "node_count", "nodes"),
+                _counted(cluster, "ready_nodes", "ready"),
+                _counted(cluster, "pod_count", "pods"),
             ),
         )
         for cluster in clusters
     )
-    said = counted(count_of(data, clusters), "cluster")
-    yield "k8s-clusters:queried", said
+    counted = f"{count_of(data, clusters)} clusters"
+    yield "k8s-clusters:queried", counted
     yield from ((fact_key("k8s-cluster", name), value) for name, value in rows if name)
 
 
-def _counted(row: Mapping[str, Any], name: str, noun: str, many: str = "") -> str:
+def _counted(row: Mapping[str, Any], name: str, noun: str) -> str:
     number = number_of(row, name)
-    return "" if number is None else counted(int(number), noun, many)
+    return "" if number is None else f"{int(number)} {noun}"
 
 
 def _nodes(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
@@ -84,7 +84,7 @@ def _pods(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
     bad = [row for row in rows if row in restarted or text_of(row, "phase") not in _SOUND_PHASES]
     value = joined(
         _cluster(data),
-        counted(count_of(data, rows), "pod"),
+        f"{count_of(data, rows)} pods",
         tally(rows, "phase", "status") if rows else "",
         f"{len(restarted)} high-restart" if restarted else "",
     )
@@ -105,7 +105,7 @@ def _deployments(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
     ]
     value = joined(
         _cluster(data),
-        counted(count_of(data, rows), "deployment"),
+        f"{count_of(data, rows)} deployments",
         f"{len(rows) - len(short)} healthy",
         f"{len(short)} degraded" if short else "",
     )
@@ -124,7 +124,7 @@ def _events(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
         rows = rows_of(data, "events")
         value = joined(
             _cluster(data),
-            counted(count_of(data, rows), "event"),
+            f"{count_of(data, rows)} events",
             tally(rows, "reason") if rows else "",
         )
         yield "k8s-events:queried", value

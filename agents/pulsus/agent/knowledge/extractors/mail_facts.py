@@ -46,7 +46,7 @@ def _status(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
         )
         for each in instances
     )
-    yield from marker_and_rows("pmg", counted(count_of(data, instances), "instance"), rows)
+    yield from marker_and_rows("pmg", f"{count_of(data, instances)} instances", rows)
 
 
 def _mail_stats(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:

@@ -68,7 +68,7 @@ def _points_value(points: list[Mapping[str, Any]], data: JsonValue) -> str:
             parts.append(percent(f"avg_{short}", sum(numbers) / len(numbers)))
             parts.append(percent(f"max_{short}", max(numbers)))
     parts.append(named("period", text_of(data, "period")))
-    return joined(*parts, counted(len(points), "point"))
+    return joined(*parts, f"{len(points)} points")
 
 
 def _summary_value(row: Mapping[str, Any]) -> str:
@@ -88,7 +88,7 @@ def _baselines(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
     about = {name: row for name, row in found.items() if isinstance(row, Mapping)}
     if not about:
         return
-    yield "baselines:queried", counted(len(about), "resource")
+    yield "baselines:queried", f"{len(about)} resources"
     for name, row in about.items():
         measured = {metric: _mean(value) for metric, value in row.items()}
         means = (f"{metric}={mean:.1f}" for metric, mean in measured.items() if mean is not None)
@@ -105,7 +105,7 @@ def _temperatures(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
         return
     hosts = rows_of(data, "hosts", "temperatures")
     rows = ((text_of(host, "hostname", "host", "name"), _hottest(host)) for host in hosts)
-    yield from marker_and_rows("temperatures", counted(len(hosts), "host"), rows)
+    yield from marker_and_rows("temperatures", f"{len(hosts)} hosts", rows)
 
 
 def _hottest(host: Mapping[str, Any]) -> str:
@@ -130,10 +130,10 @@ def _disks(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
             " ".join(filter(None, (text_of(disk, part) for part in ("host", "device", "model"))))
             for disk in bad
         )
-        value = with_list(f"{counted(len(disks), 'disk')}, {_failures(bad)}", names)
+        value = with_list(f"{len(disks)} disks, {_failures(bad)}", names)
     else:
         health = text_of(disks[0], "health").upper()
-        value = f"{counted(len(disks), 'disk')} total, all {health}"
+        value = f"{len(disks)} disks total, all {health}"
     yield "physical_disks:queried", "summary extracted"
     yield "physical_disks:summary", value
 

@@ -97,17 +97,17 @@ def _list(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
         return
     parts = []
     for kind, noun in (
-        *(("nodes", "node"), ("vms", "VM"), ("containers", "container")),
-        *(("services", "service"), ("docker_hosts", "docker host")),
+        *(("nodes", "nodes"), ("vms", "VMs"), ("containers", "containers")),
+        *(("services", "services"), ("docker_hosts", "docker hosts")),
     ):
         rows = rows_of(object_of(data), kind)
         count = count_of(totals, rows, kind)
         if not count and kind not in totals:
             continue
-        text = counted(count, noun)
+        text = f"{count} {noun}"
         if kind == "docker_hosts":
             containers = sum(int(number_of(row, "container_count") or 0) for row in rows)
-            text += f" ({counted(containers, 'container')})"
+            text += f" ({containers} containers)"
         elif kind != "nodes":
             text += f" ({sum(_is_running(row) for row in rows)} running)"
         parts.append(text)
@@ -147,7 +147,7 @@ def _health(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
     if not has_list(data, "connections"):
         return
     lost = [row for row in rows if row.get("connected") is not True]
-    text = f"{counted(len(rows), 'connection')}, {len(rows) - len(lost)} connected"
+    text = f"{len(rows)} connections, {len(rows) - len(lost)} connected"
     text += f", {len(lost)} disconnected" if lost else ""
     names = (text_of(row, "instance_id", "name") for row in lost)
     yield "health:connections", with_list(text, names)

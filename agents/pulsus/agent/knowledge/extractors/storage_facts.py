@@ -54,7 +54,7 @@ def _pools(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
     if not has_list(data, "pools", "storage"):
         return
     pools = rows_of(data, "pools", "storage")
-    yield "storage_pools:queried", counted(len(pools), "pool")
+    yield "storage_pools:queried", f"{len(pools)} pools"
     for pool in pools:
         value = joined(
             text_of(pool, "type"),
@@ -105,14 +105,14 @@ def _results(
         if not has_list(data, *lists):
             return
         rows = rows_of(data, *lists)
-        said = counted(count_of(data, rows), noun)
-        yield fact_key(marker, "queried"), said
+        counted = f"{count_of(data, rows)} {noun}"
+        yield fact_key(marker, "queried"), counted
         if rows and summary:
             failed = [row for row in rows if _has_failed(row)]
             value = (
-                with_list(f"{said}, {len(failed)} with errors", map(_failure, failed))
+                with_list(f"{counted}, {len(failed)} with errors", map(_failure, failed))
                 if failed
-                else f"{said}, all ok"
+                else f"{counted}, all ok"
             )
             yield fact_key(marker, "summary"), joined(value, named("instance", _instance(data)))
 
@@ -142,11 +142,9 @@ def _raid(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
         arrays = rows_of(object_of(host), "arrays")
         bad = [array for array in arrays if _is_degraded(array)]
         names = (f"{text_of(array, 'device')} {text_of(array, 'state')}" for array in bad)
-        text = f"{counted(len(arrays), 'array')}, " + (
-            f"{len(bad)} degraded/failed" if bad else "all ok"
-        )
+        text = f"{len(arrays)} arrays, " + (f"{len(bad)} degraded/failed" if bad else "all ok")
         rows.append((text_of(host, "hostname", "host"), with_list(text, names)))
-    yield from marker_and_rows("raid", counted(len(hosts), "host"), rows)
+    yield from marker_and_rows("raid", f"{len(hosts)} hosts", rows)
 
 
 def _is_degraded(array: Mapping[str, Any]) -> bool:
@@ -164,14 +162,14 @@ def _ceph(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
         details = object_of(cluster, "details")
         value = joined(
             text_of(cluster, "health"),
-            _counted(details, "osd_count", "OSD"),
-            _counted(details, "osds_up", "up", "up"),
-            _counted(details, "osds_down", "down", "down"),
-            _counted(details, "monitors", "monitor"),
+            _counted(details, "osd_count", "OSDs"),
+            _counted(details, "osds_up", "up"),
+            _counted(details, "osds_down", "down"),
+            _counted(details, "monitors", "monitors"),
             _used(number_of(details, "usage_percent")),
         )
         rows.append((text_of(cluster, "name", "id"), value))
-    yield from marker_and_rows("ceph", counted(len(clusters), "cluster"), rows)
+    yield from marker_and_rows("ceph", f"{len(clusters)} clusters", rows)
 
 
 def _ceph_details(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
@@ -183,27 +181,27 @@ def _ceph_details(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
         osds, pools = object_of(host, "osd_map"), host.get("pools")
         value = joined(
             text_of(object_of(host, "health"), "status"),
-            _counted(osds, "num_osds", "OSD"),
-            _counted(osds, "num_up", "up", "up"),
-            _counted(osds, "num_down", "down", "down"),
+            _counted(osds, "num_osds", "OSDs"),
+            _counted(osds, "num_up", "up"),
+            _counted(osds, "num_down", "down"),
             _used(number_of(host, "pg_map", "usage_percent")),
-            counted(len(pools), "pool") if isinstance(pools, list) else "",
+            f"{len(pools)} pools" if isinstance(pools, list) else "",
         )
         rows.append((text_of(host, "hostname", "host"), value))
-    yield from marker_and_rows("ceph_details", counted(len(hosts), "host"), rows)
+    yield from marker_and_rows("ceph_details", f"{len(hosts)} hosts", rows)
 
 
-def _counted(value: Mapping[str, Any], name: str, noun: str, many: str = "") -> str:
+def _counted(value: Mapping[str, Any], name: str, noun: str) -> str:
     number = number_of(value, name)
-    return "" if number is None else counted(int(number), noun, many)
+    return "" if number is None else f"{int(number)} {noun}"
 
 
 def _resource_disks(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
     if not has_list(data, "resources"):
         return
     resources = rows_of(data, "resources")
-    said = counted(count_of(data, resources), "resource")
-    yield "resource_disks:queried", said
+    counted = f"{count_of(data, resources)} resources"
+    yield "resource_disks:queried", counted
     if not resources:
         return
     full = [
@@ -212,8 +210,8 @@ def _resource_disks(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
         for disk in rows_of(object_of(each), "disks")
         if (used := number_of(disk, "usage_percent")) is not None and used >= _FULL
     ]
-    use = f"{counted(len(full), 'disk')} above" if full else "all disks below"
-    yield "resource_disks:summary", with_list(f"{said}, {use} {_FULL:.0f}%", full)
+    use = f"{len(full)} disks above" if full else "all disks below"
+    yield "resource_disks:summary", with_list(f"{counted}, {use} {_FULL:.0f}%", full)
 
 
 EXTRACTORS: Final = {
@@ -223,20 +221,20 @@ EXTRACTORS: Final = {
     "disk_health": METRICS["disks"],
     "backups": FactExtractor(_backups, fixed_keys("backups:queried")),
     "backup_tasks": FactExtractor(
-        _results("backup_tasks", "tasks", noun="task"), fixed_keys("backup_tasks:queried")
+        _results("backup_tasks", "tasks", noun="tasks"), fixed_keys("backup_tasks:queried")
     ),
     "snapshots": FactExtractor(
-        _results("snapshots", "snapshots", noun="snapshot", summary=False),
+        _results("snapshots", "snapshots", noun="snapshots", summary=False),
         fixed_keys("snapshots:queried"),
     ),
     "pbs_jobs": FactExtractor(
-        _results("pbs_jobs", "jobs", noun="job"), fixed_keys("pbs_jobs:queried")
+        _results("pbs_jobs", "jobs", noun="jobs"), fixed_keys("pbs_jobs:queried")
     ),
     "raid": FactExtractor(_raid, fixed_keys("raid:queried")),
     "ceph": FactExtractor(_ceph, fixed_keys("ceph:queried")),
     "ceph_details": FactExtractor(_ceph_details, fixed_keys("ceph_details:queried")),
     "replication": FactExtractor(
-        _results("replication", "jobs", "replication", noun="job"),
+        _results("replication", "jobs", "replication", noun="jobs"),
         fixed_keys("replication:queried"),
     ),
     "resource_disks": FactExtractor(_resource_disks, fixed_keys("resource_disks:queried")),
