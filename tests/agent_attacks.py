@@ -121,6 +121,7 @@ class AttackedProject:
             programs=program_folders(home, os.environ),
             pids=(os.getpid(), os.getppid()),
             imported=import_folders(os.environ),
+            home=home,
         )
 
     def rules(self, control: AgentControl) -> CallRules:

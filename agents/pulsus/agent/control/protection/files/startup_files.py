@@ -200,7 +200,7 @@ class StartupFiles:
         programs: Sequence[Path] = (),
         pids: Sequence[int] = (),
         imported: Sequence[Path] = (),
-        home: Path | None = None,
+        home: Path | None,
     ) -> None:
         self._start, self._later = start, later
         self._pids = frozenset(map(str, pids)) | {"self", "thread-self"}

@@ -117,7 +117,9 @@ def imported(tmp_path, monkeypatch):
         ProtectedPlaces(paths, folder=tmp_path, project=PROJECT, home=HOME)
         for paths in (startup_paths(HOME, ENVIRON), scheduled_paths(HOME))
     )
-    return StartupFiles(start, later, imported=import_folders({"PYTHONPATH": "/srv/lib:"}))
+    return StartupFiles(
+        start, later, imported=import_folders({"PYTHONPATH": "/srv/lib:"}), home=HOME
+    )
 
 
 @pytest.mark.parametrize("path", ["json.py", "a/b.py", "x.pth", "x.so", "shop", "./json"])
