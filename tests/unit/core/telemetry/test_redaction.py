@@ -1,7 +1,6 @@
 """The redactor hides secrets in texts and values, and keeps everything else."""
 
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from pulsus.core.telemetry.redaction import MARK, Redactor, is_secret_name, redact, redact_value
 from pulsus.core.telemetry.secret_rules import redaction_rules
 from pulsus.core.types import JsonValue
+from tests.redaction_time import check_time_is_linear
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEdeadbeef\n-----END RSA PRIVATE KEY-----"
 # Built from pieces, so that no scanner takes this file for a leak.
@@ -272,18 +272,7 @@ def test_a_secret_within_a_longer_one_does_not_leave_its_rest():
      "//hooks.slack.com/services/", "SG.a.", "---- BEGIN SSH2 A ----", "glsa_", "-1-", "$1$ "],
 )  # fmt: skip
 def test_time_grows_with_the_text_not_with_its_square(unit):
-    def seconds(size):
-        text = unit * (size // len(unit))
-        started = time.process_time()
-        redact(text)
-        return time.process_time() - started
-
-    small = large = 0.0
-    for _ in range(3):  # a busy machine is slow now and then; a square always is
-        small, large = seconds(2_000), seconds(32_000)
-        if large < 0.01 + small * 16 * 3:
-            return
-    pytest.fail(f"{small:.3f} s for 2 kB, {large:.3f} s for 32 kB")
+    check_time_is_linear(unit)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A model is told of neighbours, docs and packages, within limits (routing spec §7, §14)."""
+"""A prompt names similar tools, docs and packages, within limits (routing spec §7, §14)."""
 
 from dataclasses import replace
 

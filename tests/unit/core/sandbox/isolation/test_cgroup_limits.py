@@ -24,7 +24,7 @@ def ours():
 
 
 def as_nobody(group_of, work):
-    """Return the line of text of `work`, run in a fork as the user nobody in those groups."""
+    """Run `work` in a fork, as the user nobody in these groups, and return the line it gives."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -37,70 +37,14 @@ _VERSIONS: Final = tuple(
 STARTED_NAMES: Final = frozenset({*_STARTED, *_VERSIONS})
 _OPEN_FOLDERS: Final = frozenset({".cache", ".config", ".local"})
 """Hidden folders of a home that hold data of programs too. Every other hidden name is settings."""
+_CONFIG: Final = (
+    "git fish environment.d autostart pip uv mypy ruff containers curlrc wgetrc duckdb nvim vim"
+    " lesskey sqlite3 bat go rpm ImageMagick gh glab-cli helm fd ripgrep hg nano emacs mc gdb tig"
+    " nushell xonsh starship.toml tmux screen k9s jj jq cargo conda mamba composer pypoetry ipython"
+    " procps lf ranger"
+)
 _HOME: Final = (
-    *(
-        f".config/{name}"
-        for name in (
-            *(
-                "git",
-                "fish",
-                "environment.d",
-                "autostart",
-                "pip",
-                "uv",
-                "mypy",
-                "ruff",
-                "containers",
-            ),
-            *(
-                "curlrc",
-                "wgetrc",
-                "duckdb",
-                "nvim",
-                "vim",
-                "lesskey",
-                "sqlite3",
-                "bat",
-                "go",
-                "rpm",
-            ),
-            *(
-                "ImageMagick",
-                "gh",
-                "glab-cli",
-                "helm",
-                "fd",
-                "ripgrep",
-                "hg",
-                "nano",
-                "emacs",
-                "mc",
-            ),
-            *(
-                "gdb",
-                "tig",
-                "nushell",
-                "xonsh",
-                "starship.toml",
-                "tmux",
-                "screen",
-                "k9s",
-                "jj",
-                "jq",
-            ),
-            *(
-                "cargo",
-                "conda",
-                "mamba",
-                "composer",
-                "pypoetry",
-                "ipython",
-                "procps",
-                "lf",
-                "ranger",
-            ),
-        )
-    ),
+    *(f".config/{name}" for name in _CONFIG.split()),
     *(".local/lib", ".local/share/helm", ".local/share/gh", ".local/share/man"),
 )
 """Files below the others that shells, Python, git and clients read when they start."""

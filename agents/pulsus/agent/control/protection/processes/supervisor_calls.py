@@ -39,5 +39,10 @@ def find_supervisor_call(name: str, texts: Sequence[str], family: FamilyFacts) -
         return "lo" if changes and "lo" in texts else ""
     if name in _RUN_LEVELS:
         return texts[0] if texts and texts[0][:1] in "016sS" else ""
-    looks = not texts or bool(_LOOKS & {*texts})
-    return "" if looks or _SUPERVISORS[name] not in family.names else texts[0]
+    if _SUPERVISORS[name] not in family.names:
+        return ""
+    # `sv down SERVICE`, `rc-service SERVICE stop`: a program may be called `status` too.
+    operands = [text for text in texts if text[:1] != "-"]
+    verb = operands[1:2] if name == "rc-service" else operands[:1]
+    looks = not texts or bool(_LOOKS & {*verb})
+    return "" if looks else texts[0]

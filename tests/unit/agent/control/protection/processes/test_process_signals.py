@@ -189,6 +189,7 @@ def test_the_family_has_the_libraries_that_it_maps():
     "command",
     [
         *("supervisorctl stop all", "supervisorctl shutdown", "supervisorctl signal KILL x"),
+        *("supervisorctl stop status", "supervisorctl shutdown status"),
         *("ip link set lo down", "ip link set dev lo down", "ifconfig lo down", "ifdown lo"),
         *("tc qdisc add dev lo root netem loss 100%", "ip addr flush dev lo", "telinit 6"),
     ],
