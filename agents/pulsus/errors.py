@@ -113,11 +113,13 @@ class ExtraMissing(PulsusError, code="EXTRA_MISSING", exit_status=2):
     @classmethod
     def of(cls, purpose: str, lacking: Iterable[str], extra: str) -> ExtraMissing:
         """Return the error for packages that `purpose` needs. `extra` may be several: "a,b"."""
+        from pulsus.install_hint import install_command  # only for an error
+
         names = list(lacking)
         absent = "which is not" if len(names) == 1 else "which are not"
         return cls(
             f"{purpose} needs {', '.join(names)}, {absent} installed",
-            hint=f"pip install 'pulsus-workbench[{extra}]', in a clone: pip install '.[{extra}]'",
+            hint=install_command(extra),
             extra=extra.partition(",")[0],
         )
 

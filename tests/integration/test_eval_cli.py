@@ -390,8 +390,10 @@ def test_progress_is_shown_on_a_terminal_only_and_is_erased(project, monkeypatch
 def test_embeddings_without_their_extra_are_a_clear_error(project, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
     from pulsus.core.embeddings import encoder
+    from pulsus.install_hint import install_command
 
+    monkeypatch.chdir(project)  # the hint names a clone from there
     encoder.minilm.cache_clear()
     done = pulsus_here(project, "eval", "requests.jsonl", "--embeddings", "--output", "json")
     assert (done.code, done.json["error"]["code"]) == (2, "EXTRA_MISSING")
-    assert "pulsus-workbench[embeddings]" in done.json["error"]["hint"]
+    assert install_command("embeddings") in done.json["error"]["hint"]

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from pulsus.core.embeddings.encoder import minilm
+from pulsus.install_hint import install_command
 from tests.project import COMPOSE, COUNT, NOTHING, events, make, pulsus_here
 
 JSON = ("--output", "json")
@@ -81,6 +82,7 @@ def test_a_damaged_cache_is_one_warning(tmp_path):
 @pytest.mark.parametrize("how", ["flag", "setting"])
 def test_a_missing_extra_is_named_and_never_ignored(how, tmp_path, monkeypatch):
     folder = make(tmp_path / "project", "requests")
+    monkeypatch.chdir(folder)  # the hint names a clone from there
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     env = {} if how == "flag" else {"PULSUS_EMBEDDINGS_ENABLED": "true"}
     flag = ["--embeddings"] if how == "flag" else []
@@ -88,7 +90,7 @@ def test_a_missing_extra_is_named_and_never_ignored(how, tmp_path, monkeypatch):
         minilm.cache_clear()
         done = pulsus_here(folder, *args, *JSON, env=env)
         assert (done.code, done.json["error"]["code"]) == (2, "EXTRA_MISSING")
-        assert "pulsus-workbench[embeddings]" in done.json["error"]["hint"]
+        assert install_command("embeddings") in done.json["error"]["hint"]
         assert pulsus_here(folder, "tools", "list", env=env).code == 0
     minilm.cache_clear()
 

@@ -94,11 +94,7 @@ def find_requester(app: App, token_file: Path | None) -> str:
     token = read_token_file(token_file) if token_file else said
     if importlib.util.find_spec("argon2") is None:  # without it there are no accounts
         if token:
-            raise ExtraMissing(
-                "a token of an account needs argon2, which is not installed",
-                hint="pip install 'pulsus-workbench[web,agent]'",
-                extra="web",
-            )
+            raise ExtraMissing.of("a token of an account", ["argon2"], "web,agent")
         return f"{OS_USER}{os_user()}"
     from pulsus.web.accounts.bearer_tokens import BearerTokens
     from pulsus.web.accounts.user_accounts import UserAccounts

@@ -18,6 +18,7 @@ from packaging.requirements import Requirement
 
 from pulsus.cli import console
 from pulsus.errors import LlmNotConfigured, PulsusError
+from pulsus.install_hint import DISTRIBUTION, install_command
 
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
@@ -68,15 +69,16 @@ _PURPOSES: Final = {
 
 def extra_checks() -> Iterator[DoctorCheck]:
     """Yield a check for each extra: nothing that is promoted needs one."""
-    wanted = [Requirement(line) for line in requires("pulsus-workbench") or ()]
+    wanted = [Requirement(line) for line in requires(DISTRIBUTION) or ()]
     for extra, purpose in _PURPOSES.items():
         names = [r.name for r in wanted if r.marker and r.marker.evaluate({"extra": extra})]
         lacking = [name for name in names if not _is_installed(name)]
         found = f"for {purpose}"
         if lacking:
             found = f"not installed ({', '.join(lacking)}); {found}"
-        hint = f"pip install 'pulsus-workbench[{extra}]', in a clone: pip install '.[{extra}]'"
-        yield DoctorCheck(f"extra {extra}", not lacking, found, hint, required=False)
+        yield DoctorCheck(
+            f"extra {extra}", not lacking, found, install_command(extra), required=False
+        )
 
 
 def _is_installed(distribution: str) -> bool:

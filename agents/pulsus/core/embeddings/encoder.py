@@ -76,9 +76,11 @@ def minilm() -> MiniLM:
     except ImportError as failure:
         if isinstance(failure.__cause__, KeyboardInterrupt):
             raise failure.__cause__ from None  # Ctrl-C while onnxruntime was being loaded
+        from pulsus.install_hint import install_command  # only for an error
+
         raise ExtraMissing(
             f"ranking by embeddings needs packages that are not installed ({failure})",
-            hint="`pip install 'pulsus-workbench[embeddings]'` adds them to Pulsus; or rank "
+            hint=f"`{install_command('embeddings')}` adds them to Pulsus; or rank "
             "without them: leave out --embeddings, or set embeddings_enabled = false",
             extra="embeddings",
         ) from failure

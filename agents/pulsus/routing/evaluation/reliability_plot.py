@@ -22,9 +22,11 @@ def require_plot(path: Path) -> None:
     try:
         import matplotlib.figure  # noqa: F401 - found here, drawn with later
     except ImportError as failure:
+        from pulsus.install_hint import install_command  # only for an error
+
         raise ExtraMissing(
             f"drawing needs a package that is not installed ({failure})",
-            hint="`pip install 'pulsus-workbench[plot]'` adds it to Pulsus; or leave out --plot",
+            hint=f"`{install_command('plot')}` adds it to Pulsus; or leave out --plot",
             extra="plot",
         ) from failure
 

