@@ -572,6 +572,20 @@ def test_an_empty_environment_is_enough(fresh):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.seconds
+def test_no_command_makes_a_home_that_does_not_exist(fresh, tmp_path):
+    home = tmp_path / "nonexistent"
+    env = {"HOME": str(home), "PATH": os.defpath}
+    for asked in (["say hello"], ["run", "say_hello"], ["tools", "list"], ["doctor"]):
+        done = raw(fresh, *asked, env=env)
+        assert b"Traceback" not in done.stderr, asked
+    done = raw(fresh, "audit", env=env)
+    assert done.returncode == 0
+    assert b"nonexistent', which is no folder here" in done.stderr
+    assert b"set HOME, or XDG_STATE_HOME" in done.stderr
+    assert not home.exists()
+
+
 def test_a_current_folder_that_is_gone_is_one_error(fresh, tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()

@@ -141,18 +141,22 @@ def _is_plain_name(name: str) -> bool:
 def state_folder() -> Path:
     """Return the folder that the environment names, with links resolved.
 
-    A relative XDG_STATE_HOME is ignored, as the XDG specification asks.
+    A relative XDG_STATE_HOME is ignored, as the XDG specification asks. Raises UserStateInvalid
+    for a HOME that is no folder: service accounts have one such as /nonexistent, and root could
+    make it.
     """
     state_home = os.environ.get("XDG_STATE_HOME", "")
     if state_home.startswith("/"):
         return Path(os.path.realpath(f"{state_home}/pulsus"))
     home = os.environ.get("HOME", "")
-    if home.startswith("/"):
+    if home.startswith("/") and Path(home).is_dir():
         return Path(os.path.realpath(f"{home}/.local/state/pulsus"))
+    why = "is not set"
+    if home:
+        lacks = "is no folder here" if home.startswith("/") else "names no absolute folder"
+        why = f"is {home!r}, which {lacks}"
     raise UserStateInvalid(
-        f"HOME is {home!r}, which names no absolute folder: there is no place for this user's state"
-        if home
-        else "HOME is not set: there is no place for this user's state",
+        f"HOME {why}: there is no place for this user's state",
         hint="set HOME, or XDG_STATE_HOME to an absolute folder of yours",
     )
 

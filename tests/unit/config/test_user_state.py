@@ -50,12 +50,14 @@ def test_a_missing_file_or_folder_is_nothing_recorded(state):
 
 def test_the_default_place_is_below_home(monkeypatch, tmp_path):
     monkeypatch.delenv("XDG_STATE_HOME")
+    (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert UserState.of(tmp_path / "p").folder == tmp_path / "home/.local/state/pulsus"
 
 
 def test_a_relative_state_home_is_ignored(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", "project/state")
+    (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert UserState.of(tmp_path / "p").folder == tmp_path / "home/.local/state/pulsus"
 
@@ -68,6 +70,23 @@ def test_without_a_home_the_error_names_the_variable(monkeypatch, tmp_path, home
         monkeypatch.setenv("HOME", home)
     with pytest.raises(UserStateInvalid, match="HOME is"):
         UserState.of(tmp_path)
+
+
+def test_a_home_that_does_not_exist_is_not_made(monkeypatch, tmp_path):
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "nonexistent"))
+    with pytest.raises(UserStateInvalid, match=r"nonexistent', which is no folder here") as failure:
+        UserState.of(tmp_path / "project")
+    assert "XDG_STATE_HOME" in failure.value.hint
+    assert not (tmp_path / "nonexistent").exists()
+
+
+def test_a_home_that_is_a_file_is_named(monkeypatch, tmp_path):
+    (tmp_path / "home").write_text("")
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    with pytest.raises(UserStateInvalid, match=r"HOME is .*, which is no folder here"):
+        UserState.of(tmp_path / "project")
 
 
 @pytest.mark.parametrize("at", ["", "state", "state/deep"])
