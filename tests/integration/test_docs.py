@@ -20,6 +20,8 @@ PULSUS = Path(sys.executable).with_name("pulsus")
 
 FILES = re.compile(r"<!-- file: (\S+) -->\n```\w*\n(.*?)```", re.DOTALL)
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+ANCHORS = re.compile(r"\]\((?!https?:)([^)#]*\.md)?#([^)]+)\)")
+HEADINGS = re.compile(r"^#+ (.*)$", re.MULTILINE)
 LINKS = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")
 
 
@@ -103,6 +105,23 @@ def test_every_relative_link_leads_somewhere():
         f"{page.relative_to(ROOT)}: {t}" for page, t in links if not (page.parent / t).exists()
     ]
     assert missing == []
+
+
+def test_every_link_to_a_heading_finds_it():
+    lost = []
+    for page in PAGES:
+        for target, anchor in ANCHORS.findall(page.read_text(encoding="utf-8")):
+            there = (page.parent / target).resolve() if target else page
+            headings = HEADINGS.findall(there.read_text(encoding="utf-8"))
+            if anchor not in {slug(heading) for heading in headings}:
+                lost.append(f"{page.relative_to(ROOT)}: {target}#{anchor}")
+    assert lost == []
+
+
+def slug(heading):
+    """The name that the forges give a heading."""
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+    return re.sub(r"[^\w -]", "", plain.strip()).replace(" ", "-")
 
 
 def test_every_error_code_and_exit_status_is_documented():
