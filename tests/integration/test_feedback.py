@@ -115,7 +115,9 @@ def test_feedback_for_an_unknown_tool_is_an_error_and_stores_nothing(project):
 
 
 @pytest.mark.parametrize(
-    "args", [(), ("--none", "--right", "count_words")], ids=["neither", "both"]
+    "args",
+    [(), ("--none", "--right", "count_words"), ("--undo", "--none")],
+    ids=["neither", "both", "undo and none"],
 )
 def test_feedback_without_a_verdict_is_a_usage_error(project, args):
     run = routed(project, COUNT)
@@ -166,6 +168,49 @@ def test_nothing_fits_outweighs_three_runs_of_the_same_words(project):
     scores = {c["tool"]: c["score"] for c in after["candidates"]}
     before = {c["tool"]: c["score"] for c in run["candidates"]}
     assert scores["text/count/count_words"] < before["text/count/count_words"]
+
+
+def test_feedback_that_was_taken_back_counts_as_never_given(project):
+    schema = json.loads((ROOT / "docs/schemas/feedback.json").read_text(encoding="utf-8"))
+    run = routed(project, COUNT)
+    told(project, run["run_id"], "--right", "say_hello")
+    assert history(routed(project, COUNT), "demo/greet/say_hello") > 0
+    log = project / ".pulsus/accepted.jsonl"
+    before = log.read_bytes()
+    done = told(project, run["run_id"], "--undo")
+    Draft202012Validator(schema).validate(done.json)
+    assert (done.code, done.json["undone"], done.json["recorded"]) == (0, True, True)
+    assert done.json["next"]["as_told"] is True
+    assert log.read_bytes().startswith(before)  # the log only grows
+    after = routed(project, COUNT)
+    assert [(c["tool"], c["p"]) for c in after["candidates"]] == [
+        (c["tool"], c["p"]) for c in run["candidates"]
+    ]
+    again = told(project, run["run_id"], "--undo")
+    assert (again.code, again.json["undone"], again.json["recorded"]) == (0, False, False)
+    assert told(project, run["run_id"], "--right", "say_hello").json["recorded"] is True
+
+
+def test_an_undo_brings_earlier_feedback_of_another_run_back(project):
+    first, second = routed(project, COUNT), routed(project, COUNT)
+    told(project, first["run_id"], "--right", "say_hello")
+    told(project, second["run_id"], "--none")
+    assert history(routed(project, COUNT), "demo/greet/say_hello") == 0.0
+    told(project, second["run_id"], "--undo")
+    assert history(routed(project, COUNT), "demo/greet/say_hello") > 0
+
+
+def test_feedback_is_taken_back_after_the_trace_was_removed(project):
+    run = routed(project, COUNT)
+    told(project, run["run_id"], "--none")
+    for trace in project.glob(f"logs/runs/{run['run_id']}/*"):
+        trace.unlink()
+    said = pulsus_here(project, "feedback", run["run_id"], "--undo")
+    assert (said.code, said.out.splitlines()[0]) == (0, f"taken back: {COUNT!r}")
+    assert "the next route selects: text/count/count_words" in said.out
+    assert "not enough" not in said.out
+    none = pulsus_here(project, "feedback", run["run_id"], "--undo")
+    assert none.out.startswith("no feedback to take back: ")
 
 
 def test_repeated_feedback_counts_as_the_newest(project):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.core.memory import feedback_weights
-from pulsus.core.memory.past_routes import PastRoute
+from pulsus.core.memory.past_routes import PastRoute, latest_per_run
 from pulsus.errors import RunNotFound
 
 _ROUTE_ID = re.compile(r"route-[0-9a-f]{8}")
@@ -44,7 +44,15 @@ def find_run(run_id: str, routes: Sequence[PastRoute], log_dir: Path) -> PastRun
             hint="it looks like run-20260301-120000-1a2b3c: the run_id that a route prints last, "
             "and the name of a folder in logs/runs",
         )
-    return _read_trace(run_id, log_dir / "runs" / run_id / "steps.log")
+    try:
+        return _read_trace(run_id, log_dir / "runs" / run_id / "steps.log")
+    except RunNotFound:
+        told = next((r for r in reversed(routes) if r.run_id == run_id and not r.is_undo), None)
+        if told is None:
+            raise
+        # `pulsus gc` removed the trace. The feedback has the request and the tools chosen wrongly.
+        wrong = told.wrong if told.outcome == "accepted" else told.tools
+        return PastRun(run_id, told.route_id, told.request, wrong)
 
 
 def feedback_row(
@@ -70,6 +78,17 @@ def feedback_row(
         wrong=wrong if right else (),
         is_feedback=True,
     )
+
+
+def undo_row(run: PastRun, routes: Sequence[PastRoute], now: datetime) -> PastRoute | None:
+    """Return the row that takes back the feedback on this run; None if there is none.
+
+    Nothing is removed from the log: the row supersedes the feedback. Earlier feedback on the same
+    request, given on another run, counts again.
+    """
+    if not any(r.is_feedback and r.run_id == run.run_id for r in latest_per_run(routes)):
+        return None
+    return PastRoute(now, run.run_id, run.route_id, run.request, (), "accepted", is_feedback=True)
 
 
 def _newest_run_id(said: str, routes: Sequence[PastRoute], runs: Path) -> str:

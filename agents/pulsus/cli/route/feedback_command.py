@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 EPILOG = page_end(
     "pulsus feedback last --right storage/usage/disk_usage",
     "pulsus feedback run-20260301-120000-1a2b3c --none",
+    "pulsus feedback last --undo",
     exits={0: "noted", 2: "usage, settings, or no such run or tool"},
 )
 
@@ -39,34 +40,44 @@ EPILOG = page_end(
     help="The tool that was right for the request; repeatable.",
 )
 @click.option("--none", "nothing", is_flag=True, help="No tool here fits the request.")
+@click.option("--undo", is_flag=True, help="Take back your feedback on RUN.")
 @common()
-def command(session: CommandSession, run_id: str, right: tuple[str, ...], nothing: bool) -> None:
+def command(
+    session: CommandSession, run_id: str, right: tuple[str, ...], nothing: bool, undo: bool
+) -> None:
     """Say which tool was right for the request of RUN. A tool chosen instead was wrong.
 
     RUN is the run_id that a route prints last, which is also a folder in logs/runs. A route_id
     means its newest run, and `last` the newest run of all. Similar requests follow your feedback
     from now on, unless an anti-intent or the threshold prevents it. The output says what the next
-    route will do. Later feedback on a request replaces earlier feedback.
+    route will do. Later feedback on a request replaces earlier feedback, and --undo takes back
+    that of RUN.
     """
     from pulsus.cli import catalogue_warnings
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing import record_feedback
     from pulsus.routing.feedback_effect import feedback_effect
 
-    if bool(right) == nothing:
+    if (bool(right), nothing, undo).count(True) != 1:
         raise UsageError(
-            "give either --right TOOL or --none",
+            "give one of --right TOOL, --none and --undo",
             hint=f"pulsus feedback {run_id} --right TOOL",
         )
     app = session.app
     tools = tuple(dict.fromkeys(app.tool(ref).id for ref in right))
     run = record_feedback.find_run(run_id, app.past.routes, app.log_dir)
-    row = record_feedback.feedback_row(run, tools, app.past.routes, utc_now())
+    row = (
+        record_feedback.undo_row(run, app.past.routes, utc_now())
+        if undo
+        else record_feedback.feedback_row(run, tools, app.past.routes, utc_now())
+    )
     if row:
         app.remember(row)
     wrong = () if row is None else row.tools if nothing else row.wrong
     now = replace(app)  # opened anew: it knows what was just said
     coming = feedback_effect(now, run.request, tools)
+    if undo:  # there is no feedback that the next route could fail to follow
+        coming = replace(coming, still_selected=())
     catalogue_warnings.show_warnings(session)
     request = app.redactor.redact(run.request)
     if session.json:
@@ -77,13 +88,18 @@ def command(session: CommandSession, run_id: str, right: tuple[str, ...], nothin
                 "request": request,
                 "right": list(tools),
                 "wrong": list(wrong),
+                "undone": undo and row is not None,
                 "recorded": row is not None,
                 "next": _next(coming),
             }
         )
         return
     said = one_line(request, 80)
-    console.echo(f"{'noted' if row else 'known'}: {said!r} → {', '.join(tools) or 'nothing fits'}")
+    if undo:
+        console.echo(f"{'taken back' if row else 'no feedback to take back'}: {said!r}")
+    else:
+        right_tools = ", ".join(tools) or "nothing fits"
+        console.echo(f"{'noted' if row else 'known'}: {said!r} → {right_tools}")
     if wrong:
         console.echo(f"marked as wrong for it: {', '.join(wrong)}")
     for line in _effect_lines(coming, request):

@@ -31,8 +31,9 @@ def weighted_past_requests(
     A run that failed, or that only gave an answer, does not say whether its tool was the right one.
     A run without a request says nothing of any tool.
     """
+    routes = tuple(routes)
     new = latest_per_run(routes)
-    words = latest_feedback((*before, *new))
+    words = latest_feedback((*before, *routes))
     for route in new:
         if not route.request:
             continue

@@ -48,6 +48,14 @@ class PastRoute:
     wrong: tuple[str, ...] = ()
     is_feedback: bool = False
 
+    @property
+    def is_undo(self) -> bool:
+        """True for feedback that names no tool right or wrong: it takes back what the run had.
+
+        "Nothing fits" is another row: its outcome is `rejected`.
+        """
+        return self.is_feedback and self.outcome == "accepted" and not self.tools
+
 
 def record_route(state_dir: Path, route: PastRoute, redactor: Redactor) -> None:
     """Append one route, its request redacted. Raises DiskFull or StorageUnwritable.
@@ -96,10 +104,10 @@ def load_routes(state_dir: Path) -> tuple[PastRoute, ...]:
 
 
 def latest_per_run(past: Iterable[PastRoute]) -> tuple[PastRoute, ...]:
-    """Return the routes that count: of what was told of one run, the last."""
+    """Return the routes that count: of what was told of one run, the last, if it was not undone."""
     routes = tuple(past)
     last = {route.run_id: route for route in routes if route.is_feedback}
-    return tuple(r for r in routes if not r.is_feedback or last[r.run_id] is r)
+    return tuple(r for r in routes if not r.is_feedback or (last[r.run_id] is r and not r.is_undo))
 
 
 def history(

@@ -38,6 +38,13 @@ def test_feedback_with_no_right_tool_ends_a_plan():
     assert kept(route(1), said) == []
 
 
+def test_feedback_that_was_taken_back_ends_no_plan():
+    said = route(2, tools=(), outcome="rejected", wrong=TWO, is_feedback=True)
+    undone = route(2, tools=(), is_feedback=True)
+    assert kept(route(1), said, undone) == [("ready it", TWO)]
+    assert kept(route(1), undone) == [("ready it", TWO)]
+
+
 def test_old_plans_do_not_slow_every_request():
     many = [route(n, request=f"ready number{chr(97 + n % 26)}{n} now") for n in range(300)]
     found = kept(*many)
