@@ -24,7 +24,7 @@ from pulsus.core.types import (
     ToolSpec,
     ValidationReport,
 )
-from pulsus.routing.clarify import describe_choice
+from pulsus.routing.clarify import SHARED, describe_choice
 
 _NEAREST = 3
 _LEAST_SHOWN = 0.05
@@ -47,13 +47,23 @@ def decision_lines(outcome: RouteOutcome, project: Path, *, missing: bool = True
 
     `missing` False leaves out the missing inputs, because they are asked for next.
     """
-    intent = outcome.intent
-    yield (
-        f"{TAG} domain={intent.domain or '?'} action={intent.action or '?'} "
-        f"(confidence={intent.confidence:.2f})"
-    )
+    domain, action = _shown_place(outcome)
+    yield f"{TAG} domain={domain} action={action} (confidence={outcome.intent.confidence:.2f})"
     yield from _decision(outcome, project)
     yield from input_lines(outcome, missing=missing)
+
+
+def _shown_place(outcome: RouteOutcome) -> tuple[str, str]:
+    """Return domain and action of the request, or else of the tools found; `?` if none was.
+
+    An intent without a domain may mean the shared tools, which lie in no domain.
+    """
+    intent, chosen = outcome.intent, outcome.decision.selected
+    if (intent.domain and intent.action) or not chosen:
+        return intent.domain or "?", intent.action or "?"
+    tool = next((t for t in reversed(chosen) if t.domain), chosen[-1])
+    tool = next((t for t in reversed(chosen) if t.action == intent.action), tool)
+    return tool.domain or SHARED, tool.action
 
 
 @printable

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.cli.render import outcome_text, plan_text, validation_text
-from pulsus.core.types import Promotion
+from pulsus.core.types import ParsedIntent, Promotion
 from tests.outcomes import candidate, outcome, report
 
 PROJECT = Path("/p")
@@ -54,6 +54,30 @@ def test_no_line_drives_a_terminal_or_holds_a_line_of_its_own(policy):
 @given(WILD, st.sampled_from(["select", "compose"]))
 def test_no_text_breaks_out_of_its_line(text, policy):
     assert not any(drives_a_terminal(line) for line in everything(text, policy))
+
+
+@pytest.mark.parametrize(
+    ("intent", "tools", "shown"),
+    [
+        pytest.param((None, "hash"), ["shared/hash/h"], "shared action=hash", id="a shared tool"),
+        pytest.param((None, None), ["d/a/x"], "d action=a", id="nothing parsed"),
+        pytest.param(
+            (None, "a"), ["d/a/x", "shared/sort/s"], "d action=a", id="the action tells the tool"
+        ),
+        pytest.param(
+            (None, None), ["d/a/x", "shared/sort/s"], "d action=a", id="the last domain tool"
+        ),
+        pytest.param(("e", "b"), ["d/a/x"], "e action=b", id="parsed"),
+        pytest.param((None, "a"), [], "? action=a", id="no tool"),
+    ],
+)
+def test_a_route_that_found_a_tool_shows_no_unknown_domain(intent, tools, shown):
+    chosen = [candidate(tool) for tool in tools]
+    policy = "compose" if len(tools) > 1 else "select" if tools else "generate"
+    found = outcome(*chosen, policy=policy)
+    found = replace(found, intent=ParsedIntent(*intent, "do it", 0.9))
+    lines = list(outcome_text.decision_lines(found, PROJECT))
+    assert lines[0] == f"[PULSUS] domain={shown} (confidence=0.90)"
 
 
 def test_the_nearest_tools_begin_with_the_highest_p_and_mark_tools_that_write():
