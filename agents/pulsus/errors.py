@@ -281,7 +281,7 @@ class ApprovalNeeded(PulsusError, code="APPROVAL_REQUIRED", exit_status=4):
 
 
 class LowConfidence(ApprovalNeeded, code="LOW_CONFIDENCE"):
-    """The match is too uncertain to act on it unattended."""
+    """The match is too uncertain to act on it unattended, or no answer about it was understood."""
 
 
 class InputMissing(ApprovalNeeded, code="INPUT_MISSING"):

@@ -34,7 +34,7 @@ class Answering:
         self.answer = answer
         self.question = None
 
-    def clarify(self, question):
+    def clarify(self, question, understands):
         self.question = question
         return self.answer
 

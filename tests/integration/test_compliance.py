@@ -49,7 +49,7 @@ class Silent:
     def __init__(self):
         self.questions = []
 
-    def clarify(self, question):
+    def clarify(self, question, understands):
         self.questions.append(question.question)
         return "whatever you like"
 

@@ -175,7 +175,6 @@ def test_the_one_question_takes_a_number_or_a_name(folder, answer, tool):
     "answer",
     [
         pytest.param("0\n", id="none of these"),
-        pytest.param("9\n", id="no such number"),
         pytest.param("\x04", id="end of input"),
     ],
 )
@@ -184,6 +183,25 @@ def test_a_useless_answer_does_not_raise_the_confidence(folder, answer):
     assert code == 5
     assert shown.count("(Enter: 1)") == 1
     assert "action=? (confidence=0." in shown
+
+
+def test_an_answer_that_names_no_tool_of_the_list_is_asked_again(folder):
+    asked = "(Enter: 1)"
+    answers = ((asked, "y\n"), (asked, "9\n"), (asked, "summ\n"))
+    code, shown = talk(folder, ["route", MATRIX, "--explain"], *answers)
+    assert code == 0
+    assert "'y' is not understood" in shown
+    assert "'9' is not understood" in shown
+    assert "select summarize_matrix.py::run" in shown
+
+
+def test_three_answers_that_name_no_tool_choose_nothing(folder):
+    answers = [("(Enter: 1)", "y\n")] * 3
+    code, shown = talk(folder, ["route", MATRIX, "--run"], *answers)
+    assert code == 4
+    assert "error[LOW_CONFIDENCE]" in shown
+    assert "nothing was chosen" in shown
+    assert "select" not in shown
 
 
 def test_enter_takes_the_marked_default(folder):

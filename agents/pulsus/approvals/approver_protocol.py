@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Protocol
 
@@ -87,8 +87,12 @@ ApprovalAnswer = Approve | EditModule | ChangeTarget | Discard
 class Approver(Protocol):
     """A person at a terminal. It does not exist with `--non-interactive`."""
 
-    def clarify(self, question: Clarification) -> str | None:
-        """Return the answer to the one question; None or "" for no answer."""
+    def clarify(self, question: Clarification, understands: Callable[[str], bool]) -> str | None:
+        """Return the answer to the one question; None for no answer, "" for the default.
+
+        `understands` tells whether an answer names a choice. A person is asked again otherwise.
+        Raises LowConfidence if no answer is understood.
+        """
         ...
 
     def decide(self, proposal: Proposal) -> ApprovalAnswer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
 from pulsus.core.telemetry.visible_text import visible_command
 from pulsus.core.types import ArgSpec, Clarification
-from pulsus.errors import TargetRefused
+from pulsus.errors import LowConfidence, TargetRefused
 
 EFFECTS = {
     "approve": "adds it to the catalogue as {target}",
@@ -35,12 +35,18 @@ EFFECTS = {
 }
 """The decisions on a proven module, and what each does."""
 
+_TRIES = 3
+"""A question is asked this often. An answer that is not understood never counts as a choice."""
+
+AskLine = Callable[[str], str | None]
+"""Asks for one line; None at the end of the input."""
+
 
 class Terminal:
     """Asks on stderr and reads answers from stdin. End of input means no."""
 
-    def clarify(self, question: Clarification) -> str | None:
-        """Return the answer to the one question."""
+    def clarify(self, question: Clarification, understands: Callable[[str], bool]) -> str | None:
+        """Return the answer to the one question. Raises LowConfidence if none is understood."""
         console.note(question.question)
         default = "0"
         for number, option in enumerate(question.options, start=1):
@@ -50,7 +56,20 @@ class Terminal:
             name = option.rpartition("/")[2]
             console.note(f"  {number}. {name}{': ' if label else ''}{one_line(label)}{mark}")
         console.note(f"  0. none of these{' (default)' if default == '0' else ''}")
-        return ask_line(f"number or name (Enter: {default})")
+        for _ in range(_TRIES):
+            said = ask_line(f"number or name (Enter: {default})")
+            if said is None or understands(said):
+                return said
+            console.note(
+                f"{said!r} is not understood: it is neither a number of this list, nor a name, nor "
+                "the beginning of exactly one name"
+            )
+        raise LowConfidence(
+            f"no answer to {question.question!r} was understood, so nothing was chosen",
+            hint="ask again and answer with a number or a name of the list, or run a tool by its "
+            "name: pulsus run TOOL",
+            question=question.question,
+        )
 
     def decide(self, proposal: Proposal) -> ApprovalAnswer:
         """Approve, edit, relocate or discard."""
@@ -72,21 +91,19 @@ class Terminal:
         for name, effect in EFFECTS.items():
             console.note(f"  {name:<8} {effect.format(target=proposal.target.tool_id)}")
         while True:
-            said = ask_line("approve, edit, relocate or discard [a/e/r/d]")
-            if said is None:
-                return Discard("the input ended without a decision")
-            choice = next((c for c in EFFECTS if said and c.startswith(said.lower())), None)
+            choice = ask_word(ask_line, "approve, edit, relocate or discard [a/e/r/d]", EFFECTS)
             if choice is None:
-                console.note(f"{said!r} is not one of the answers: type a, e, r or d")
-            answer = self._answer(choice, proposal) if choice else None
+                return Discard("the input ended without a decision")
+            answer = self._answer(choice, proposal)
             if answer:
                 return answer
 
     def reuse(self, module: str, status: str, reasons: tuple[str, ...]) -> bool:
         """Ask whether to use the candidate of an earlier run again, instead of a new one."""
         console.note(f"{module} was {status}: {one_line('; '.join(reasons)) or 'no reason noted'}")
-        said = (ask_line("regenerate it, or debug the module as it is [r/d]") or "r").lower()
-        return said.startswith("d")
+        ways = ("regenerate", "debug")
+        asked = "regenerate it, or debug the module as it is [r/d] (Enter: r)"
+        return ask_word(ask_line, asked, ways, enter="regenerate") == "debug"
 
     def example(self, problem: str) -> str | None:
         """An example of what a new tool must do."""
@@ -102,7 +119,7 @@ class Terminal:
         told = f"{about} ({kind})" if about and kind else about or kind
         console.note(f"{needs}{': ' if told else ''}{told}")
         offered = f" (Enter: {one_line(proposed, 200)})" if proposed else ""
-        text = ask_line(f"{arg.name}{offered}")
+        text = _ask_value(f"{arg.name}{offered}", arg, proposed)
         return proposed if text == "" else text
 
     def optional_value(self, arg: ArgSpec, proposed: str, words: str) -> str | None:
@@ -111,7 +128,8 @@ class Terminal:
         console.note(
             f'"{one_line(words, 100)}" may be for {arg.name}{f": {about}" if about else ""}'
         )
-        text = ask_line(f"{arg.name} (Enter: {one_line(proposed, 200)}, - leaves it out)")
+        offered = f"{arg.name} (Enter: {one_line(proposed, 200)}, - leaves it out)"
+        text = _ask_value(offered, arg, proposed)
         return {"": proposed, "-": ""}.get(text, text) if text is not None else None
 
     def confirm_incomplete(self, words: tuple[str, ...]) -> bool:
@@ -214,12 +232,59 @@ def confirm(question: str, details: Callable[[], None] | None = None) -> bool:
 
     With `details` the person may also answer d, which shows them and asks again.
     """
-    ways = "[y/N]" if details is None else "[y/N, d: details]"
-    while True:
-        said = (ask_line(f"{question} {ways}") or "").lower()
-        if details is None or said not in ("d", "details"):
-            return said in ("y", "yes")
+    ways, asked = ["yes", "no"], f"{question} [y/N]"
+    if details is not None:
+        ways, asked = [*ways, "details"], f"{question} [y/N, d: details]"
+    while (said := ask_word(ask_line, asked, ways, enter="no")) == "details" and details:
         details()
+    return said == "yes"
+
+
+def ask_word(
+    ask: AskLine, prompt: str, words: Collection[str], *, enter: str | None = None
+) -> str | None:
+    """Return the word that the person types, whole or as its first letter; None at the end.
+
+    `enter` is what Enter means. Any other answer is asked again, and at last taken like Enter:
+    that is the answer which approves nothing.
+    """
+    for _ in range(_TRIES):
+        said = ask(prompt)
+        if said is None:
+            return None
+        if not said and enter is not None:
+            return enter
+        found = next((word for word in words if said.lower() in (word, word[0])), None)
+        if found:
+            return found
+        console.note(f"{said!r} is not one of the answers: type {_listed(words)}")
+    console.note(f"no answer was understood: taken as {enter or 'no'}")
+    return enter
+
+
+def _listed(words: Collection[str]) -> str:
+    *most, last = (word[0] for word in words)
+    return f"{', '.join(most)} or {last}"
+
+
+def _ask_value(prompt: str, arg: ArgSpec, proposed: str) -> str | None:
+    """Return the text of a value. A bare yes to a proposed value is asked once more.
+
+    Many people type y for what Enter does, and as a folder or a name it would be another value.
+    """
+    text = ask_line(prompt)
+    if (
+        not proposed
+        or text is None
+        or text.lower() not in ("y", "yes")
+        or "bool" in (arg.type_hint or "")
+    ):
+        return text
+    console.note(
+        f"{text!r} would be the value of {arg.name}: press Enter for the proposed value, or type "
+        f"{text!r} again to use it"
+    )
+    return ask_line(prompt)
 
 
 def ask_line(prompt: str) -> str | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pulsus.core.compose.selection.choose_policy import CLEAR_MARGIN, PolicyChoice, by_p
 from pulsus.core.telemetry.sanitize import one_line
@@ -40,6 +40,10 @@ WRITES = "[writes]"
 """The mark of a tool that may write, in every list of choices."""
 
 _NONE = frozenset({"0", "none", "none of these", "neither", "no"})
+_CONSENT = frozenset({"y", "yes", "n"})
+"""Answers to another kind of question. They are no beginning of a name."""
+
+_Meaning = Literal["none", "steps"] | Ranked | tuple[Place, ...]
 _SUMMARY_CHARS = 80
 _LEAST_P = 0.05
 """Below this p a tool is so far from the request that it is no sensible choice on its own."""
@@ -102,31 +106,61 @@ def apply_answer(
 ) -> tuple[ParsedIntent, SearchResult]:
     """Return intent and search as the answer decides them.
 
-    An answer is the number or name of an option, "none of these", the name of another candidate, or
-    any domain or action of the catalogue. An empty answer means the default. Anything else, or no
-    answer, leaves the best guess and its confidence as they were.
+    An answer is the number or name of an option, "none of these", the name of another candidate,
+    any domain or action of the catalogue, or the beginning of exactly one option. An empty answer
+    means the default. Anything else, or no answer, leaves the best guess and its confidence as
+    they were.
     """
     intent = reading.intent
+    match _find_meaning(reading, found, asked):
+        case Ranked() as meant:
+            return _in_folder_of(intent, [meant.tool], 1.0), _select_tool(found, meant)
+        case "steps":
+            return _in_folder_of(intent, [r.tool for r in found.choice.chosen], 1.0), found
+        case "none" if asked.question == WHICH_TOOL:
+            return intent, _select_none(found, asked)
+        case tuple() as places:
+            answered = _most_likely_place(reading, places)
+            after = inside(answered, places)
+            chosen = [r.tool for r in after.choice.chosen]
+            told = _in_folder_of(answered, chosen, answered.confidence) if chosen else answered
+            return told, after
+        case _:
+            return intent, found
+
+
+def is_understood(reading: ParseResult, found: SearchResult, asked: Clarification) -> bool:
+    """Return True if the answer names a choice, none of them, or is no answer at all."""
+    return asked.answer is None or _find_meaning(reading, found, asked) is not None
+
+
+def _find_meaning(
+    reading: ParseResult, found: SearchResult, asked: Clarification
+) -> _Meaning | None:
     if asked.answer is None:
-        return intent, found
+        return None
     said = _normalised(asked.answer) or (asked.default or "0").lower()
     if said.isdecimal() and 1 <= int(said) <= len(asked.options):
         said = asked.options[int(said) - 1].lower()
+    if said in _NONE:
+        return "none"
     if asked.question == WHICH_TOOL:
-        if said in _NONE:
-            return intent, _select_none(found, asked)
         if found.choice.policy == "compose" and said in (_steps(found).lower(), "steps", "yes"):
-            return _in_folder_of(intent, [r.tool for r in found.choice.chosen], 1.0), found
+            return "steps"
         meant = [r for r in found.candidates if said in (r.tool.id.lower(), r.tool.name.lower())]
         if len(meant) == 1:
-            return _in_folder_of(intent, [meant[0].tool], 1.0), _select_tool(found, meant[0])
-    places = _places_called(reading, said)
-    if not places:
-        return intent, found
-    answered = _most_likely_place(reading, places)
-    after = inside(answered, places)
-    chosen = [r.tool for r in after.choice.chosen]
-    return _in_folder_of(answered, chosen, answered.confidence) if chosen else answered, after
+            return meant[0]
+    if places := _places_called(reading, said):
+        return tuple(places)
+    begun = [each for each in asked.options if said not in _CONSENT and _begins(each.lower(), said)]
+    if len(begun) == 1 and begun[0].lower() != said:
+        return _find_meaning(reading, found, replace(asked, answer=begun[0]))
+    return None
+
+
+def _begins(option: str, said: str) -> bool:
+    """Return True if the option's id, or the name in it, begins with what was said."""
+    return option.startswith(said) or option.rpartition("/")[2].startswith(said)
 
 
 def intent_from_candidates(

@@ -44,7 +44,11 @@ def _search(
     question = clarify.clarifying_question(reading, found, max_options=config.max_options)
     if question is None or run.person is None:
         return intent, question, found
-    asked = replace(question, answer=run.person.clarify(question))
+
+    def understands(answer: str) -> bool:
+        return clarify.is_understood(reading, found, replace(question, answer=answer))
+
+    asked = replace(question, answer=run.person.clarify(question, understands))
     run.trace.event("clarify", decision=asked.answer, question=asked.in_one_line)
     answered, found = clarify.apply_answer(
         replace(reading, intent=intent), found, asked, searcher.search_inside

@@ -14,6 +14,7 @@ from pulsus.routing.clarify import (
     intent_from_candidates,
     is_doubtful,
     is_unclear,
+    is_understood,
 )
 from pulsus.routing.prompt_parser import FolderGuess, ParseResult, PromptParser
 from pulsus.routing.search.search_result import SearchResult
@@ -209,6 +210,31 @@ def test_an_empty_answer_means_the_default():
 @pytest.mark.parametrize("said", [None, "9", "-1", "no idea", "\x00x"])
 def test_an_answer_that_names_nothing_leaves_the_best_guess(said):
     assert answer(said)[:2] == (UNSURE.intent, NEAR)
+
+
+@pytest.mark.parametrize("said", ["9", "-1", "no idea", "y", "n", "Y.", "le-ft"])
+def test_an_answer_that_names_nothing_is_not_understood(said):
+    assert not is_understood(UNSURE, NEAR, replace(ask(), answer=said))
+    yes_named = search(ranked("a/b/yes_men", 0.4), ranked("a/b/nginx", 0.3))
+    if said.lower() in ("y", "n"):
+        assert not is_understood(UNSURE, yes_named, replace(ask(yes_named), answer=said))
+
+
+@pytest.mark.parametrize("said", [None, "", "0", "none", "2", "right", "analysis", "load", "thi"])
+def test_an_answer_of_the_list_is_understood(said):
+    assert is_understood(UNSURE, NEAR, replace(ask(), answer=said))
+
+
+def test_the_beginning_of_exactly_one_option_is_that_option():
+    assert answer("ri")[1].choice.chosen[0].tool.id == "a/b/right"
+    assert answer("a/b/l")[1].choice.chosen[0].tool.id == "a/b/left"
+    assert not is_understood(UNSURE, NEAR, replace(ask(), answer="a/b/"))
+    assert answer("an", NOTHING)[2] == [("analysis", "summarise"), ("analysis", "plot")]
+
+
+def test_none_of_the_areas_is_an_answer():
+    assert is_understood(UNSURE, NOTHING, replace(ask(NOTHING), answer="0"))
+    assert answer("none", NOTHING) == (UNSURE.intent, NOTHING, [])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 import click
@@ -10,7 +9,7 @@ import click
 from pulsus.agent.control.call_question import CallQuestion
 from pulsus.agent.control.person_asker import CallDecision
 from pulsus.cli import console
-from pulsus.cli.approval_prompt import ask_line
+from pulsus.cli.approval_prompt import AskLine, ask_line, ask_word
 from pulsus.core.telemetry.visible_text import visible_command, visible_lines
 
 _SHOWN_DIGITS: Final = 12
@@ -18,9 +17,6 @@ _SHOWN_DIGITS: Final = 12
 
 _SCREEN: Final = 20
 """Lines of a request that a small terminal still shows above the question."""
-
-AskLine = Callable[[str], str | None]
-"""Asks for one line; None at the end of the input."""
 
 
 class TerminalApprover:
@@ -47,19 +43,19 @@ def decide_with(ask: AskLine, request: CallQuestion) -> CallDecision:
         console.note("The contract asks for an approver. To run it, type the target:")
         typed = " ".join((ask(visible_command(request.typed)) or "").split())
         return CallDecision("yes") if typed == request.typed else CallDecision("no", "not typed")
-    ways = "[y]es, once; [s]ession; [n]o" if request.grant_key else "[y]es, once; [n]o"
-    while True:
-        said = ask(f"Run it? {ways}")
-        match (said or "n").lower():
-            case "y" | "yes":
-                return CallDecision("yes")
-            case "s" | "session" if request.grant_key:
-                return CallDecision("session")
-            case "n" | "no":
-                reason = ask("why (told to the agent; Enter: no reason)") if said else ""
-                return CallDecision("no", reason or "")
-            case _:
-                console.note(f"{said!r} is not one of the answers")
+    ways, asked = ["yes", "no"], "Run it? [y]es, once; [n]o"
+    if request.grant_key:
+        ways, asked = ["yes", "session", "no"], "Run it? [y]es, once; [s]ession; [n]o"
+    match ask_word(ask, asked, ways, enter=""):
+        case "yes":
+            return CallDecision("yes")
+        case "session":
+            return CallDecision("session")
+        case "no":
+            reason = ask("why (told to the agent; Enter: no reason)")
+            return CallDecision("no", reason or "")
+        case _:
+            return CallDecision("no", "")
 
 
 def show_request(request: CallQuestion) -> None:
