@@ -1,5 +1,6 @@
 """The command that adds an extra fits the place where Pulsus came from."""
 
+import shutil
 import sys
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -15,7 +16,7 @@ from pulsus.install_hint import install_command
 def come_from(monkeypatch, tmp_path):
     """Let the installer have recorded this `direct_url.json`; pip is the one of this Python."""
     monkeypatch.setattr(sys, "executable", str(tmp_path / "bin/python"))
-    monkeypatch.setattr(install_hint.shutil, "which", {"pip": str(tmp_path / "bin/pip")}.get)
+    monkeypatch.setattr(shutil, "which", {"pip": str(tmp_path / "bin/pip")}.get)
     monkeypatch.chdir(tmp_path)
 
     def record(text):
@@ -63,13 +64,13 @@ def test_in_a_clone_the_hint_needs_no_package_index(come_from, tmp_path):
 
 def test_a_pip_of_another_python_is_not_offered(come_from, monkeypatch):
     come_from(None)
-    monkeypatch.setattr(install_hint.shutil, "which", {"pip": "/usr/bin/pip"}.get)
+    monkeypatch.setattr(shutil, "which", {"pip": "/usr/bin/pip"}.get)
     assert install_command("web").startswith("./bin/python -m pip install ")
 
 
 def test_an_environment_without_pip_uses_uv(come_from, monkeypatch):
     come_from(None)
-    monkeypatch.setattr(install_hint.shutil, "which", {"uv": "/usr/bin/uv"}.get)
+    monkeypatch.setattr(shutil, "which", {"uv": "/usr/bin/uv"}.get)
     monkeypatch.setattr(install_hint, "find_spec", lambda _: None)
     command = install_command("plot")
     assert command == "uv pip install --python ./bin/python 'pulsus-workbench[plot]'"

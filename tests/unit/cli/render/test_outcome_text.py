@@ -75,7 +75,7 @@ def test_a_route_that_found_a_tool_shows_no_unknown_domain(intent, tools, shown)
     chosen = [candidate(tool) for tool in tools]
     policy = "compose" if len(tools) > 1 else "select" if tools else "generate"
     found = outcome(*chosen, policy=policy)
-    found = replace(found, intent=ParsedIntent(*intent, "do it", 0.9))
+    found = replace(found, intent=ParsedIntent(intent[0], intent[1], "do it", 0.9))
     lines = list(outcome_text.decision_lines(found, PROJECT))
     assert lines[0] == f"[PULSUS] domain={shown} (confidence=0.90)"
 
