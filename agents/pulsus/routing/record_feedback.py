@@ -81,7 +81,7 @@ def feedback_row(
 
 
 def undo_row(run: PastRun, routes: Sequence[PastRoute], now: datetime) -> PastRoute | None:
-    """Return the row that takes back the feedback on this run; None if there is none.
+    """Return the row that takes back the feedback on this run; None for a run without feedback.
 
     Nothing is removed from the log: the row supersedes the feedback. Earlier feedback on the same
     request, given on another run, counts again.
