@@ -18,10 +18,12 @@ from pulsus.core.arguments.assignment import (
     log_softmax,
     with_second_choices,
 )
+from pulsus.core.arguments.candidates.alternative_inputs import find_needed_value
 from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.candidates.fill_limits import (
     CHOICES,
     FIRM,
+    FIRM_LIMIT,
     PROPOSE,
     TEXT_LIMIT,
     is_out_of_place,
@@ -135,6 +137,7 @@ def fill(
     _add_subject_name(values, places, request, Fillable(open_inputs, tool.own), only_propose)
     if not only_propose:
         _add_word_values(values, places, request, open_inputs, now)
+    _add_needed_value(values, places, reading, only_propose)
     return Filling(tuple(values), _unused(reading, places, values), tuple(same))
 
 
@@ -184,6 +187,34 @@ def _add_word_values(
         # "twice" in these words is no number of rows.
         values[:] = [v for v in values if v.state != "propose" or v.text not in text.split()]
         values.append(FilledValue(found.name, found.value, text, WORD_P, "fill"))
+
+
+def _add_needed_value(
+    values: list[FilledValue],
+    places: list[tuple[int, int]],
+    reading: RequestReading,
+    only_propose: bool,
+) -> None:
+    """Add the only path or host of a request for inputs of which a call needs one.
+
+    It is proposed only if the weights are sure that it belongs to another input, and if it is a
+    name that may be anything, such as `web01`.
+    """
+    sure = [value for value in values if value.state == "fill"]
+    used = {value.text for value in sure}
+    found = find_needed_value(reading.options, {value.name for value in sure}, used)
+    if found is None:
+        return
+    one, candidate = found
+    text = candidate.spans[0].text
+    before = next((v for v in values if v.name == one.name and v.text == text), None)
+    p = max(before.p if before else 0.0, FIRM_LIMIT)
+    doubtful = text in used or candidate.kind not in FIRM
+    state: State = "propose" if only_propose or doubtful else "fill"
+    values[:] = [value for value in values if value.name != one.name and value.text != text]
+    places.append((candidate.start, candidate.end))
+    unclear = state == "propose" and not only_propose
+    values.append(FilledValue(one.name, candidate.value, text, p, state, unclear=unclear))
 
 
 def _subject_value(found: SubjectName, only_propose: bool) -> FilledValue:

@@ -55,6 +55,7 @@ _LEVEL = re.compile(
 _BEFORE_EXAMPLE = re.compile(r"(?i)\bfor example\b")
 _MEMBER_BREAK = re.compile(r",\s*(?:or |and )?|\s+or\s+|\s+and\s+|/")
 _NUMBERED = re.compile(r"(?<=[a-zA-Z])\d+\b|_\d+\b")
+_ALTERNATIVE = re.compile(r"\b(?:this|it) or `([^`\n]{1,40})`")
 _PREFIXED = re.compile(r"[a-z]+:[A-Z]")
 _NAMES_OF_TYPES = word_set("""
     ip address url domain name host email phone id code number date time title content type status
@@ -73,8 +74,9 @@ class Input:
     name, `described` those of its description. `choices` are its closed choices, `examples` the
     values that the description lists, and `listed` says that it lists several. `region` asks for
     `City, State`, `formatted` for a prefix as in `country:FR`, `fraction` for 0.75 instead of 75.
-    `levels` are the words that its description has for numbers, as ("warning", 4). `place` is its
-    number in the tool. An input that is not `fillable` never gets a value.
+    `levels` are the words that its description has for numbers, as ("warning", 4). `alternatives`
+    are the inputs that may be given instead: "give this or `file`". `place` is its number in the
+    tool. An input that is not `fillable` never gets a value.
     """
 
     name: str
@@ -96,6 +98,7 @@ class Input:
     fillable: bool = True
     fraction: bool = False
     levels: tuple[tuple[str, int], ...] = ()
+    alternatives: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +118,9 @@ def from_schema(tool: Mapping[str, Any]) -> Fillable:
         for name, spec in _mapping(parameters.get("properties")).items()
         if isinstance(name, str)
     ]
+    named = frozenset(name for name, _ in properties)
     made = [
-        _input(name, spec, name in required, place)
+        _input(name, spec, name in required, place, named - {name})
         for place, (name, spec) in enumerate(properties[:MAX_INPUTS])
     ]
     about = f"{tool.get('name', '')} {tool.get('description', '')}"
@@ -128,15 +132,18 @@ def stems(text: str) -> frozenset[str]:
     return frozenset(stem_in_full(word) for word in words(text) if word not in STOP_WORDS)
 
 
-def _input(name: str, spec: Mapping[Any, Any], required: bool, place: int) -> Input:
+def _input(
+    name: str, spec: Mapping[Any, Any], required: bool, place: int, others: frozenset[str]
+) -> Input:
     kind = _type_of(spec)
     description = str(spec.get("description") or "")[:MAX_DESCRIPTION]
     items = _mapping(spec.get("items"))
     choices = _items(spec.get("enum")) or _items(items.get("enum"))
     default = spec.get("default", NO_DEFAULT)
     parts = tuple(words(_NUMBERED.sub("", name)))
-    examples = _examples(name, description)
-    several = len(_LISTED.findall(description)) > 1
+    # "give this or `file`" refers to another input: its name is no value of this one.
+    listed = [one for one in _listed(description) if one not in others]
+    examples = _examples(name, description, listed)
     return Input(
         name=name,
         type=kind,
@@ -151,11 +158,12 @@ def _input(name: str, spec: Mapping[Any, Any], required: bool, place: int) -> In
         examples=examples,
         region=_wants_region(description, examples),
         formatted="format" in description and any(_PREFIXED.match(one) for one in examples),
-        listed=several or _BEHIND_COLON.search(description) is not None,
+        listed=len(listed) > 1 or _BEHIND_COLON.search(description) is not None,
         item=_type_of(items or _mapping(spec.get("additionalProperties"))),
         place=place,
         levels=tuple(_levels(description)) if kind == "integer" else (),
         fillable=_is_fillable(kind, spec) and _NEVER.search(name) is None,
+        alternatives=others.intersection(_ALTERNATIVE.findall(description)),
         fraction=_ASKS_FRACTION.search(description) is not None,
     )
 
@@ -200,9 +208,14 @@ def _items(value: object) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, list | tuple) else ()
 
 
-def _examples(name: str, description: str) -> tuple[str, ...]:
-    """Return the values that a description lists: in quotes, or behind "e.g." and similar words."""
-    found = [next(filter(None, match)) for match in _LISTED.findall(description)]
+def _listed(description: str) -> list[str]:
+    """Return the words that a description has in quotes."""
+    return [next(filter(None, match)) for match in _LISTED.findall(description)]
+
+
+def _examples(name: str, description: str, listed: Sequence[str]) -> tuple[str, ...]:
+    """Return the values of a description: those `listed`, and those behind "e.g." and the like."""
+    found = list(listed)
     rest = _LISTED.sub("\0", description)
     found.extend(_REGION.findall(rest))
     rest = _REGION.sub("\0", rest)

@@ -13,14 +13,12 @@ from pulsus.approvals.run_consent import command_with_inputs, input_options
 from pulsus.core.arguments.candidates.fill_limits import FIRM_LIMIT
 from pulsus.core.telemetry.redaction import is_secret_name
 from pulsus.core.telemetry.sanitize import one_line
-from pulsus.core.types import ArgSpec, InputValue, JsonValue, ParamRef, RouteOutcome, ToolSpec
+from pulsus.core.types import ArgSpec, InputValue, JsonValue, ParamRef, RouteOutcome
 from pulsus.core.validators.effects.observed_against_declared import DRY_RUN
-from pulsus.errors import InputMissing, InputUnclear, UsageError
+from pulsus.errors import InputMissing, InputUnclear
 from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.inputs.plan_steps import decision_arguments
-
-_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,35 +198,6 @@ def ask_for_inputs(
     return parse_inputs(pairs, missing)
 
 
-def ask_after_rejection(
-    rejection: UsageError,
-    tool: ToolSpec,
-    given: Mapping[str, JsonValue],
-    person: Approver | None,
-) -> dict[str, JsonValue]:
-    """Return values for the optional arguments that a tool's rejection names, as a person types.
-
-    Some tools need one of several inputs, which no signature can say: "host '' and file '': give
-    exactly one of the two". The questions end with the first answer, because the others may exclude
-    it. Raises `rejection`, with the options in its hint, if no value can be or is given, and
-    UsageError for an answer that does not fit.
-    """
-    words = set(_WORD.findall(str(rejection.details.get("reason", ""))))
-    named = [arg for arg in tool.args if arg.name in words and arg.name not in given]
-    if not named or rejection.details.get("step"):
-        raise rejection
-    options = " or ".join(f"--input {arg.name}=…" for arg in named)
-    rejection.hint = f"add {options}; {rejection.hint}"
-    if person is None:
-        raise rejection
-    person.explain_rejection(f"{tool.name} needs another input: {rejection.details['reason']}")
-    for arg in named:
-        text = person.value(arg)
-        if text:
-            return parse_inputs([f"{arg.name}={text}"], named)
-    raise rejection
-
-
 def users_of_inputs(outcome: RouteOutcome) -> dict[str, str]:
     """Return the name of the tool that needs each missing input: of the first step that gets it."""
     plan, selected = outcome.decision.plan, outcome.decision.selected
@@ -275,22 +244,26 @@ def input_missing(
     named = "; ".join([*(text.rstrip(".") for text in told[:-1]), told[-1]])
     tools = " and ".join(dict.fromkeys(users[a.name] for a in missing if a.name in users))
     needs = f"{tools or 'the tool'} need{'' if ' and ' in tools else 's'}"
-    options = " ".join(
-        f"--input {shlex.quote(f'{arg.name}={input_text(proposed[arg.name])}')}"
-        if arg.name in proposed
-        else f"--input {arg.name}=…"
-        for arg in missing
-    )
+    options = " ".join(proposed_option(arg.name, proposed) for arg in missing)
     error = InputMissing(
         f"{needs} {'a value' if len(missing) == 1 else 'values'}: {named}",
-        missing=[
-            {"name": arg.name, "type": arg.type_hint, "description": arg.description}
-            for arg in missing
-        ],
+        missing=describe_inputs(missing),
     )
     whole = [f"the whole command: {call.completed(options)}"] if call.given else []
     error.offer(f"add {options}", *whole)
     return error
+
+
+def proposed_option(name: str, proposed: Mapping[str, JsonValue]) -> str:
+    """Return the `--input` that gives the proposed value, or leaves it open."""
+    if name not in proposed:
+        return f"--input {name}=…"
+    return f"--input {shlex.quote(f'{name}={input_text(proposed[name])}')}"
+
+
+def describe_inputs(args: Sequence[ArgSpec]) -> list[JsonValue]:
+    """Return the inputs as `missing` of an error lists them: name, type and description."""
+    return [{"name": a.name, "type": a.type_hint, "description": a.description} for a in args]
 
 
 def input_text(value: JsonValue) -> str:

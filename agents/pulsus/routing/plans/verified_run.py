@@ -23,11 +23,8 @@ from pulsus.errors import ApprovalNeeded, ToolNotFound, UsageError, WriteUnverif
 from pulsus.execution.tool_process import RunResult
 from pulsus.routing.delivery.candidate_module import read_module
 from pulsus.routing.delivery.project_protocol import Project
-from pulsus.routing.inputs.missing_inputs import (
-    ask_after_rejection,
-    asks_once_before_a_write,
-    unfollowed_words,
-)
+from pulsus.routing.inputs.missing_inputs import asks_once_before_a_write, unfollowed_words
+from pulsus.routing.inputs.rejected_inputs import ask_after_rejection
 from pulsus.routing.plans.run_composition import run_composition
 from pulsus.routing.plans.verify_write import verify_write
 from pulsus.routing.runs.run_promoted import ToolRun, prepare_tool, run_prepared
@@ -65,6 +62,7 @@ def run_module(
     if isinstance(tool, BrokenTool):
         raise ToolNotFound(f"{path} is no tool: {tool.reason}")
     request = outcome.intent.intent if rendered else ""
+    proposed = {name: value.value for name, value in outcome.proposed.items()}
     once = asks_once_before_a_write(outcome, person)
     consent = RunApproval(
         person,
@@ -75,7 +73,7 @@ def run_module(
     )
     try:
         done, answers = run_verified(
-            project, ToolRun(tool, source, inputs, consent, rendered=rendered)
+            project, ToolRun(tool, source, inputs, consent, rendered=rendered), proposed
         )
     except ApprovalNeeded as refusal:
         return replace(outcome, failure=refusal)
@@ -113,18 +111,23 @@ def run_module(
     )
 
 
-def run_verified(project: Project, run: ToolRun) -> tuple[RunResult, dict[str, JsonValue]]:
+def run_verified(
+    project: Project, run: ToolRun, proposed: Mapping[str, JsonValue] | None = None
+) -> tuple[RunResult, dict[str, JsonValue]]:
     """Return the result, as `run_promoted` does, and the answers that it took.
 
-    If the tool rejects its inputs and names others, the person is asked for one, once. A run that
-    changed something is verified. If its `Verify:` fails, the failure is WriteUnverified, and the
-    result of the write is kept. A composition that may write runs step by step.
+    If the tool rejects its inputs and names others, the person is asked for one, once, with its
+    proposed value. Raises InputMissing if it gets none. A run that changed something is verified.
+    If its `Verify:` fails, the failure is WriteUnverified, and the result of the write is kept. A
+    composition that may write runs step by step.
     """
     answers: dict[str, JsonValue] = {}
     try:
         done = _run(project, run)
     except UsageError as rejection:
-        answers = ask_after_rejection(rejection, run.tool, run.inputs, run.consent.person)
+        answers = ask_after_rejection(
+            rejection, run.tool, run.inputs, proposed or {}, run.consent.person
+        )
         run = replace(run, inputs={**run.inputs, **answers})
         done = _run(project, run)
     if not done.wrote or done.verification:

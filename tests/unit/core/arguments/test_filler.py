@@ -322,3 +322,68 @@ def test_a_word_outside_a_closed_list_is_not_proposed():
         }
     )
     assert fill("how many containers are running", tool).values == ()
+
+
+EXPIRY = from_schema(
+    {
+        "name": "certificate_expiry",
+        "description": "Show when the TLS certificate of a site, or a certificate file, runs out.",
+        "parameters": {
+            "properties": {
+                "host": {
+                    "type": "string",
+                    "default": "",
+                    "description": "The site, for example `example.org`; give this or `file`.",
+                },
+                "file": {
+                    "type": "string",
+                    "default": "",
+                    "description": "A certificate file; give this or `host`.",
+                },
+                "ca_file": {
+                    "type": "string",
+                    "default": "",
+                    "description": "A PEM file of authorities to trust.",
+                },
+            },
+        },
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("request_", "values"),
+    [
+        ("when does the certificate /etc/ssl/certs/ca-certificates.crt expire", {"file"}),
+        ("when does the certificate in file /etc/ssl/a.pem expire", {"file"}),
+        ("certificate expiry of the file a.pem", {"file"}),
+        (
+            "when does the certificate in /etc/ca.crt expire, trust /etc/my-ca.pem",
+            {"file", "ca_file"},
+        ),
+        ("when does the certificate of example.com expire", {"host"}),
+    ],
+)
+def test_the_only_path_or_host_goes_to_the_input_that_a_call_needs(request_, values):
+    assert filled(request_, EXPIRY).keys() == values
+
+
+def test_a_word_for_a_file_is_no_host():
+    for request in ("which certificate files expire", "expiry of the certificate file"):
+        assert proposed(request, EXPIRY) == {}
+
+
+@pytest.mark.parametrize(
+    ("request_", "value"),
+    [
+        ("when do certs in ca.pem expire", {"file": "ca.pem"}),
+        ("certificate expiry of web01", {"host": "web01"}),
+    ],
+)
+def test_a_needed_value_that_may_belong_elsewhere_is_only_proposed(request_, value):
+    assert filled(request_, EXPIRY) == {}
+    assert proposed(request_, EXPIRY) == value
+
+
+def test_of_two_paths_none_is_chosen_for_the_input_that_a_call_needs():
+    assert filled("expiry of certificates server.pem and other.pem", EXPIRY) == {}

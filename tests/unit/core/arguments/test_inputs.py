@@ -97,3 +97,22 @@ def test_a_command_is_no_flag_of_several_words():
     flags = {"delete_empty": {"type": "boolean"}}
     tool = from_schema({"name": "tidy", "parameters": {"properties": flags}})
     assert fill("delete the entry of x.sh", tool).filled == ()
+
+
+def test_the_name_of_another_input_is_no_example_of_a_value():
+    host, file = either().inputs
+    assert host.examples == ("example.org",)
+    assert file.examples == ()
+
+
+def test_inputs_that_replace_each_other_know_it():
+    host, file = either().inputs
+    assert (host.alternatives, file.alternatives) == ({"file"}, {"host"})
+
+
+def either():
+    properties = {
+        "host": {"type": "string", "description": "As `example.org`; give this or `file`."},
+        "file": {"type": "string", "description": "A certificate file; give this or `host`."},
+    }
+    return from_schema({"name": "expiry", "parameters": {"properties": properties}})

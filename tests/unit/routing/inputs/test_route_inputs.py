@@ -11,7 +11,6 @@ from pulsus.core.types import ArgSpec, ParsedIntent, RouteDecision, RouteOutcome
 from pulsus.errors import InputMissing, InputUnclear, UsageError
 from pulsus.routing.inputs.missing_inputs import (
     IncompleteCall,
-    ask_after_rejection,
     ask_for_inputs,
     collect_inputs,
     unfollowed_words,
@@ -315,43 +314,3 @@ def test_an_answer_of_the_wrong_type_is_refused_and_not_passed_on():
 def test_no_answer_leaves_the_inputs_missing():
     with pytest.raises(InputMissing, match="folder"):
         ask_for_inputs([FOLDER], {}, Person(""), {}, CALL)
-
-
-EITHER = replace(
-    TOOL,
-    args=tuple(replace(FOLDER, name=n, required=False, default="''") for n in ("host", "file")),
-)
-
-
-def rejection():
-    reason = "host '' and file '': give exactly one of the two"
-    return UsageError(f"it rejects its inputs: {reason}", hint="look", reason=reason, step=None)
-
-
-class Rejected(Person):
-    """Remembers why it is asked."""
-
-    def explain_rejection(self, message):
-        self.told = message
-
-
-def test_a_tool_that_needs_one_of_two_inputs_asks_for_one():
-    person = Rejected("", "a.pem", "never asked")
-    answers = ask_after_rejection(rejection(), EITHER, {}, person)
-    assert answers == {"file": "a.pem"}
-    assert "give exactly one of the two" in person.told
-    person = Rejected("example.org", "never asked")
-    assert ask_after_rejection(rejection(), EITHER, {}, person) == {"host": "example.org"}
-
-
-def test_without_a_person_the_rejection_names_the_options():
-    with pytest.raises(UsageError) as refused:
-        ask_after_rejection(rejection(), EITHER, {}, None)
-    assert "--input host=… or --input file=…" in refused.value.hint
-
-
-def test_a_rejection_of_given_inputs_is_not_asked_about():
-    given = {"host": "a", "file": "b"}
-    with pytest.raises(UsageError) as refused:
-        ask_after_rejection(rejection(), EITHER, given, Person())
-    assert refused.value.hint == "look"

@@ -1,0 +1,52 @@
+"""Ask for one of several inputs after a tool has rejected a call that gives none of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pulsus.approvals.approver_protocol import Approver
+from pulsus.core.types import JsonValue, ToolSpec
+from pulsus.errors import InputMissing, UsageError
+from pulsus.execution.parse_inputs import parse_inputs
+from pulsus.routing.inputs.missing_inputs import describe_inputs, input_text, proposed_option
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def ask_after_rejection(
+    rejection: UsageError,
+    tool: ToolSpec,
+    given: Mapping[str, JsonValue],
+    proposed: Mapping[str, JsonValue],
+    person: Approver | None,
+) -> dict[str, JsonValue]:
+    """Return values for the optional arguments that a tool's rejection names, as a person types.
+
+    Some tools need one of several inputs, which no signature can say: "host '' and file '': give
+    exactly one of the two". Inputs with a proposal are asked for first. The questions end with the
+    first answer, because the others may exclude it. Raises InputMissing, which offers the
+    proposals, if no value can be or is given, UsageError for an answer that does not fit, and
+    `rejection` if it speaks of a given value.
+    """
+    words = set(_WORD.findall(str(rejection.details.get("reason", ""))))
+    named = [arg for arg in tool.args if arg.name in words and arg.name not in given]
+    if not named or rejection.details.get("step"):
+        raise rejection
+    if not words.isdisjoint(given):
+        options = " or ".join(f"--input {arg.name}=…" for arg in named)
+        rejection.hint = f"add {options}; {rejection.hint}"
+        raise rejection
+    named.sort(key=lambda arg: arg.name not in proposed)
+    message = f"{tool.name} needs another input: {rejection.details['reason']}"
+    if person is not None:
+        person.explain_rejection(message)
+        for arg in named:
+            offered = input_text(proposed[arg.name]) if arg.name in proposed else ""
+            if text := person.value(arg, offered):
+                return parse_inputs([f"{arg.name}={text}"], named)
+    likely = [arg for arg in named if arg.name in proposed]
+    error = InputMissing(message, missing=describe_inputs(named))
+    options = " or ".join(proposed_option(arg.name, proposed) for arg in likely or named)
+    error.offer(f"add {options}")
+    raise error from rejection
