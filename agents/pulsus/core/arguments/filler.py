@@ -198,7 +198,7 @@ def _add_needed_value(
     """Add the only path or host of a request for inputs of which a call needs one.
 
     It is proposed only if the weights are sure that it belongs to another input, and if it is a
-    name that may be anything, such as `web01`.
+    name that may be anything, such as `web01`. A run without it fails, and then it is offered.
     """
     sure = [value for value in values if value.state == "fill"]
     used = {value.text for value in sure}
@@ -213,8 +213,7 @@ def _add_needed_value(
     state: State = "propose" if only_propose or doubtful else "fill"
     values[:] = [value for value in values if value.name != one.name and value.text != text]
     places.append((candidate.start, candidate.end))
-    unclear = state == "propose" and not only_propose
-    values.append(FilledValue(one.name, candidate.value, text, p, state, unclear=unclear))
+    values.append(FilledValue(one.name, candidate.value, text, p, state))
 
 
 def _subject_value(found: SubjectName, only_propose: bool) -> FilledValue:
