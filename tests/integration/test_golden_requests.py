@@ -10,6 +10,8 @@ import pytest
 
 from pulsus import bootstrap
 from pulsus.core.rankers.lexical_ranker import Ranker
+from pulsus.core.telemetry.ids import utc_now
+from pulsus.core.types import ToolHistory
 from pulsus.routing.evaluation import dataset
 from pulsus.routing.evaluation.eval_metrics import evaluate
 from pulsus.routing.prompt_parser import PromptParser
@@ -115,3 +117,28 @@ def test_the_order_of_files_changes_no_answer_to_a_golden_request(app, rows, fou
     some = rows[::6]
     assert {row.policy for row in some} == {row.policy for row in rows}
     assert answers(app, some, app.catalogue.tools[::-1]) == expected(found, some)
+
+
+@pytest.mark.seconds
+def test_a_tool_that_served_before_is_not_less_sure_of_the_same_request(app, found):
+    settled = app.settings.parser.settled_at
+    parser, searcher, now = app.parser(), app.searcher(), utc_now()
+    raised = {
+        query: result.candidates[0]
+        for query, result in found.items()
+        if result.candidates and result.candidates[0].p_before_values is not None
+    }
+    assert len(raised) >= 50
+    less_sure, cut = {}, []
+    for query, first in raised.items():
+        served = ToolHistory(first.tool.id, 1, 5, 0, now)
+        ranking = replace(searcher.ranking, history={first.tool.id: served})
+        again = replace(searcher, ranking=ranking).search(parser.parse(query))
+        best = again.candidates[0]
+        if again.choice.policy != found[query].choice.policy:
+            cut.append(query)
+        elif best.tool.id != first.tool.id or best.p < min(first.p, settled):
+            less_sure[query] = (first.p, best.tool.id, best.p)
+    assert less_sure == {}
+    # The past may lift a part of a request above τ, which is then cut: "summarise errs and warns".
+    assert len(cut) <= 1

@@ -14,7 +14,7 @@ from pulsus.core.types import Catalogue, ParsedIntent, Ranked, ToolHistory
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.search.access_filter import AccessFilter
 from pulsus.routing.search.ranking.clause_values import search_by_subject, search_without_values
-from pulsus.routing.search.ranking.value_evidence import with_value_evidence
+from pulsus.routing.search.ranking.value_evidence import SURE_BY_WORDS, with_value_evidence
 from pulsus.routing.tool_discovery import select_pool
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ class CatalogueRanking:
         def rank(wording: str) -> Sequence[Ranked]:
             return self._rank(wording, tools, (), index)
 
-        found = search_without_values(text, found, tau, rank)
-        return search_by_subject(text, found, tau, rank)
+        found = search_without_values(text, found, tau, rank, sure=SURE_BY_WORDS)
+        return search_by_subject(text, found, tau, rank, sure=SURE_BY_WORDS)
 
     def rank_inside(self, intent: ParsedIntent, tools: frozenset[str]) -> tuple[Ranked, ...]:
         """Return the candidates among these tools, by words alone."""

@@ -42,28 +42,40 @@ _PATHS = re.compile(r"(?<![\w.])[~\w.-]*/[\w./*?~+@%-]+")
 
 
 def search_without_values(
-    text: str, found: Sequence[Ranked], floor: float, rank: Callable[[str], Sequence[Ranked]]
+    text: str,
+    found: Sequence[Ranked],
+    floor: float,
+    rank: Callable[[str], Sequence[Ranked]],
+    *,
+    sure: float = 0.0,
 ) -> tuple[Ranked, ...]:
     """Return the candidates; if none reaches `floor`, one with its p without its values is first.
 
     Only a tool that writes, that is the first without them, and that reaches `floor` then. The
-    words that are left have to name it.
+    words that are left have to name it. If a first candidate that reaches `floor` is below `sure`,
+    it becomes surer in the same way, and the order stays.
     """
     found = _put_setters_first(text, found)
-    if not found or found[0].p >= floor:
+    if not found or found[0].p >= max(floor, sure):
         return tuple(found)
-    for place, ranked in enumerate(found[:MOST_COMPARED]):
+    decided = found[0].p >= floor
+    for place, ranked in enumerate(found[: 1 if decided else MOST_COMPARED]):
         if ranked.p < LEAST_P or ranked.tool.kind != "write" or ranked.caution:
             continue
         again = _first_without_values(text, ranked.tool, rank)
-        if again is not None and again.tool.id == ranked.tool.id and again.p >= floor:
+        if again is not None and again.p >= max(floor, ranked.p):
             first = replace(ranked, p=again.p, p_before_values=ranked.p, why_not=None)
             return (first, *found[:place], *found[place + 1 :])
     return tuple(found)
 
 
 def search_by_subject(
-    text: str, found: Sequence[Ranked], floor: float, rank: Callable[[str], Sequence[Ranked]]
+    text: str,
+    found: Sequence[Ranked],
+    floor: float,
+    rank: Callable[[str], Sequence[Ranked]],
+    *,
+    sure: float = 0.0,
 ) -> tuple[Ranked, ...]:
     """Return the candidates; if none reaches `floor`, one with its p for what a name names is
     first.
@@ -72,13 +84,16 @@ def search_by_subject(
     are words of other tools.
 
     "is rsyslog running" asks what "is the service running" asks, for a tool that takes the name of
-    a service. Only a tool that reads, and that is the best for these words with p ≥ `floor`.
+    a service. Only a tool that reads, and that is the best for these words with p ≥ `floor`. A
+    first candidate between `floor` and `sure` becomes surer in the same way, and the order stays.
     """
-    if not found or (found[0].p >= floor and not names_coded_setting(text)):
+    coded = names_coded_setting(text)
+    if not found or (found[0].p >= max(floor, sure) and not coded):
         return tuple(found)
+    decided = found[0].p >= floor and not coded
     raised: list[tuple[float, int]] = []
     asked: dict[str, Sequence[Ranked]] = {}
-    for place, ranked in enumerate(found[:MOST_NAMED]):
+    for place, ranked in enumerate(found[: 1 if decided else MOST_NAMED]):
         if ranked.tool.kind != "read" or ranked.caution:
             continue
         contract = from_arguments(ranked.tool.args, ranked.tool.id, ranked.tool.summary)
@@ -91,7 +106,7 @@ def search_by_subject(
         # A tool that takes the name is before one that does not and fits the words as well.
         least = max(floor, asked[named][0].p - CLEAR_MARGIN) if asked[named] else floor
         again = next((r for r in asked[named] if r.tool.id == ranked.tool.id), None)
-        if again is not None and again.p >= least:
+        if again is not None and again.p >= max(least, ranked.p):
             raised.append((again.p, -place))
     if not raised:
         return tuple(found)

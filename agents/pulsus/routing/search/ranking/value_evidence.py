@@ -21,6 +21,10 @@ from pulsus.fast_dataclass import dataclass
 MOST_COMPARED: Final = 8
 """The candidates whose inputs are read; those behind them are never raised."""
 MOST_RAISED: Final = 5
+SURE_BY_WORDS: Final = 0.9
+"""From this p on nothing is looked at. Between τ and it only the first tool may become surer, so
+that a past route, which lifts it above τ, never makes it less sure than it was without.
+"""
 LEAST_BY_WORDS: Final = 0.02
 """A tool whose words say less is never raised: a host and a port alone do not ask for it."""
 _SURE: Final = 0.8
@@ -66,22 +70,31 @@ def with_value_evidence(
 ) -> tuple[Ranked, ...]:
     """Return the candidates, where one that takes the values of the request may be raised.
 
-    Nothing changes if the first reaches `tau` already. A tool that writes is never raised, nor one
-    that does other than the request asks (`caution`). Of those raised the best becomes the first.
+    If the first reaches `tau` already, only that one may be raised. A tool that writes is never
+    raised, nor one that does other than the request asks (`caution`). Of those raised the best
+    becomes the first.
     """
-    if not candidates or candidates[0].p >= tau:
+    if not candidates or candidates[0].p >= SURE_BY_WORDS:
         return tuple(candidates)
+    most_raised = 1 if candidates[0].p >= tau else MOST_RAISED
     compared = [r for r in candidates[:MOST_COMPARED] if not r.tool.composed]
-    taken = [take_values(request, ranked.tool, now) for ranked in compared]
+    taken = {
+        place: take_values(request, ranked.tool, now)
+        for place, ranked in enumerate(compared[:most_raised])
+        if not ranked.caution and ranked.tool.kind == "read" and ranked.p >= LEAST_BY_WORDS
+    }
+    suiting = [place for place, own in taken.items() if own.suits]
+    if not suiting:
+        return tuple(candidates)
+    values = [
+        taken[place] if place in taken else take_values(request, ranked.tool, now)
+        for place, ranked in enumerate(compared)
+    ]
     raised: dict[str, float] = {}
-    for place, ranked in enumerate(compared[:MOST_RAISED]):
-        if ranked.caution or ranked.tool.kind != "read" or ranked.p < LEAST_BY_WORDS:
-            continue
-        if not taken[place].suits:
-            continue
-        p = probability(evidence_signals(compared, taken, place))
-        if p > ranked.p:
-            raised[ranked.tool.id] = p
+    for place in suiting:
+        p = probability(evidence_signals(compared, values, place))
+        if p > compared[place].p:
+            raised[compared[place].tool.id] = p
     if not raised:
         return tuple(candidates)
     best = max(raised, key=lambda tool: (raised[tool], tool))

@@ -39,9 +39,21 @@ def test_the_tool_that_takes_the_values_is_raised_above_one_that_takes_none():
     assert second.p == LOAD.p
 
 
-def test_a_request_that_words_decide_stays_as_it_is():
+def test_a_request_that_words_decide_keeps_its_order():
     sure = replace(LOAD, p=0.7)
     assert raised(sure, CHECK) == (sure, CHECK)
+
+
+def test_a_first_tool_that_takes_the_values_is_not_less_sure_once_words_decide():
+    below, above = replace(CHECK, p=0.59), replace(CHECK, p=0.61)
+    (before, *_), (after, *_) = raised(below, LOAD), raised(above, LOAD)
+    assert after.p >= before.p > 0.61
+    assert after.p_before_values == 0.61
+
+
+def test_a_tool_that_words_are_sure_of_is_not_looked_at_again():
+    sure = replace(CHECK, p=0.9)
+    assert raised(sure, LOAD) == (sure, LOAD)
 
 
 @pytest.mark.parametrize(
