@@ -135,7 +135,7 @@ def test_a_tool_that_served_before_is_not_less_sure_of_the_same_request(app, fou
         ranking = replace(searcher.ranking, history={first.tool.id: served})
         again = replace(searcher, ranking=ranking).search(parser.parse(query))
         best = again.candidates[0]
-        if again.choice.policy != found[query].choice.policy:
+        if again.choice.policy == "compose" != found[query].choice.policy:
             cut.append(query)
         elif best.tool.id != first.tool.id or best.p < min(first.p, settled):
             less_sure[query] = (first.p, best.tool.id, best.p)
