@@ -214,7 +214,7 @@ def _listed(description: str) -> list[str]:
 
 
 def _examples(name: str, description: str, listed: Sequence[str]) -> tuple[str, ...]:
-    """Return the values of a description: those `listed`, and those behind "e.g." and the like."""
+    """Return the values of a description: those `listed`, and those behind "e.g."."""
     found = list(listed)
     rest = _LISTED.sub("\0", description)
     found.extend(_REGION.findall(rest))
