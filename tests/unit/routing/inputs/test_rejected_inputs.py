@@ -1,6 +1,7 @@
 """A tool that needs one of several inputs gets one, and no wrong value is asked about instead."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,9 @@ class Person:
 
     def __init__(self, *answers):
         self.answers, self.asked, self.told = list(answers), [], ""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"not asked for {name}")
 
     def explain_rejection(self, message):
         self.told = message
