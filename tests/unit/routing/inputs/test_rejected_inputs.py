@@ -68,7 +68,8 @@ def test_without_a_person_the_missing_inputs_are_named_as_any_other_missing_inpu
         ask_after_rejection(rejection(), EITHER, {}, {}, None)
     assert refused.value.exit_status == 4
     assert refused.value.hint == "add --input host=… or --input file=…"
-    assert [one["name"] for one in refused.value.details["missing"]] == ["host", "file"]
+    missing: Any = refused.value.details["missing"]
+    assert [one["name"] for one in missing] == ["host", "file"]
 
 
 def test_without_a_person_the_hint_offers_the_likely_value():
