@@ -23,6 +23,10 @@ from pulsus.core.storage.decision_log.log_record import (
 from pulsus.core.system.descriptors import closing_fd
 from pulsus.errors import AuditTampered, storage_error
 
+IF_REMOVED = (
+    "if you removed the folder yourself, as before a new clone, go on with "
+    '`pulsus audit --accept-break "cloned again"`'
+)
 GO_ON = (
     "`pulsus audit` names what is damaged; compare it with a backup, and once you know why, "
     "`pulsus audit --accept-break REASON` records that and goes on"
@@ -125,10 +129,8 @@ def _read_last_record(path: Path) -> tuple[LogRecord | None, bytes, int]:
     return record, rest, end
 
 
-def tampered_error(path: Path, why: str) -> AuditTampered:
-    """Return the error for a log that was changed."""
-    return AuditTampered(
-        f"the decision log was changed: {path} {why}",
-        hint=GO_ON,
-        path=str(path),
-    )
+def tampered_error(path: Path, why: str, *, gone: bool = False) -> AuditTampered:
+    """Return the error for a log that was changed, or of which no file is left (`gone`)."""
+    error = AuditTampered(f"the decision log was changed: {path} {why}", path=str(path))
+    error.offer(*([IF_REMOVED, f"else {GO_ON}"] if gone else [GO_ON]))
+    return error

@@ -261,7 +261,9 @@ def _require_seen(witness: user_witness.Witness) -> None:
     match = witness.match()
     if match in user_witness.MOVED:
         raise append_position.tampered_error(
-            witness.folder, f"(LOG_{match.upper()}): {user_witness.REASONS[match]}"
+            witness.folder,
+            f"(LOG_{match.upper()}): {user_witness.REASONS[match]}",
+            gone=match == "missing",
         )
 
 
