@@ -11,7 +11,7 @@ from pulsus.core.compose.writing import caller_examples, module_from_answer
 from pulsus.core.contract import read_tool
 from pulsus.core.python_source import imports
 from pulsus.core.sandbox.interpreter import own_interpreter
-from pulsus.core.storage.promotion import version_rules
+from pulsus.core.storage.promotion import needed_bump
 from pulsus.core.types import BrokenTool
 from pulsus.core.validators.steps import installed_packages
 from pulsus.core.validators.steps.static_gate import run_static_gate
@@ -42,7 +42,7 @@ def fuzz_one(data):
     assert all(map(harmless, finding.warnings))
     text = json.dumps(value_codec.encode(tool)).encode("ascii")
     assert value_codec.decode(json.loads(text)) == tool
-    version_rules.compare(_BEFORE, data)
+    needed_bump.compare(_BEFORE, data)
     if isinstance(tool, BrokenTool):
         assert not finding.ok
         return

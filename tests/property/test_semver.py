@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from pulsus.core.contract import type_compatibility
-from pulsus.core.storage.promotion.version_rules import compare, diff_specs
+from pulsus.core.storage.promotion.needed_bump import compare, diff_specs
 from pulsus.core.storage.records.semver import BUMPS, next_version, parse_version
 from pulsus.core.types import ArgSpec, Effects, OutputSpec
 from tests.example_counts import examples

@@ -1,7 +1,7 @@
 """The JSON of a route (docs/schemas): snake_case, paths relative to the project.
 
-The JSON of an error is `error_body` in `cli/console.py`; the result of a tool is printed by
-`cli/results/print_result.py`.
+What the JSON of every command has (`schema_version`, `ok`, `error`) is `document` and `error_body`
+in `cli/console.py`; the result of a tool is printed by `cli/results/print_result.py`.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pulsus.core.storage import file_lock
 from pulsus.core.storage.decision_log import decision_log, log_reader, log_record, whole_log
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.records import file_transaction, promotion_records
@@ -201,5 +202,5 @@ def _hold_promotion_lock(state_dir: Path, seconds: float) -> Iterator[None]:
         f"another promotion held {path} for {seconds:g} s",
         hint="try again; set storage.lock_seconds to wait longer",
     )
-    with decision_log.hold_lock(path, seconds, _POLL_SECONDS, busy):
+    with file_lock.hold_lock(path, seconds, _POLL_SECONDS, busy):
         yield

@@ -13,9 +13,9 @@ from functools import cache
 
 from pulsus.core.sandbox.job import Job, SandboxOutcome, StepSource
 from pulsus.core.sandbox.sandbox_limits import SandboxLimits
-from pulsus.core.storage.promotion import result_diff, version_rules
+from pulsus.core.storage.promotion import needed_bump, result_diff
+from pulsus.core.storage.promotion.needed_bump import ApiChange
 from pulsus.core.storage.promotion.result_diff import Difference
-from pulsus.core.storage.promotion.version_rules import ApiChange
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import BrokenTool, Example, JsonValue, ToolSpec
@@ -50,7 +50,7 @@ class ExampleReplay:
         gives now; values that `old` itself gives differently twice are left out. So are examples
         that one of `newer` has too: revisions between the two that are compared on their own.
         """
-        before, after = version_rules.read_revision(old), version_rules.read_revision(new)
+        before, after = needed_bump.read_revision(old), needed_bump.read_revision(new)
         if isinstance(before, BrokenTool) or isinstance(after, BrokenTool):
             return ()
         known = _Side(self, before, old, cache(lambda: self._find_old_steps(old)))
@@ -58,7 +58,7 @@ class ExampleReplay:
         again = [
             case.example
             for each in newer
-            for case in _list_cases_of(version_rules.read_revision(each))
+            for case in _list_cases_of(needed_bump.read_revision(each))
         ]
         return tuple(
             change

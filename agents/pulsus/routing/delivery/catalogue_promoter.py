@@ -16,8 +16,8 @@ from pulsus.core.storage.decision_log.append_position import name_of
 from pulsus.core.storage.decision_log.log_reader import logged_generation, logged_tools
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.promotion import choose_version
+from pulsus.core.storage.promotion.needed_bump import ApiChange
 from pulsus.core.storage.promotion.promote import PromotionContext, os_user, promote
-from pulsus.core.storage.promotion.version_rules import ApiChange
 from pulsus.core.storage.record_status import record_status
 from pulsus.core.storage.records.current_revision import (
     CurrentRevision,

@@ -13,7 +13,7 @@ from pulsus.routing.delivery.project_protocol import Project
 if TYPE_CHECKING:
     from pulsus.core.sandbox.job import Job, SandboxOutcome
     from pulsus.core.sandbox.sandbox_limits import SandboxLimits
-    from pulsus.core.storage.promotion.version_rules import ApiChange
+    from pulsus.core.storage.promotion.needed_bump import ApiChange
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-import filelock
-
+from pulsus.core.storage.file_lock import hold_lock
 from pulsus.core.system import atomic_write, regular_files
 from pulsus.core.system.state_dir import open_state
 from pulsus.core.types import JsonValue
@@ -22,6 +21,7 @@ FOLDER: Final = "accounts"
 _VERSION: Final = 1
 _MOST_BYTES: Final = 1 << 20
 _LOCK_SECONDS: Final = 10.0
+_POLL_SECONDS: Final = 0.05
 
 _Found = TypeVar("_Found")
 
@@ -60,11 +60,8 @@ class AccountFile:
     def locked(self) -> Iterator[None]:
         """Let one process at a time change the file. Raises Busy."""
         path = open_state(self._state_dir).locks / f"{self._path.name}.lock"
-        try:
-            lock = filelock.FileLock(path, timeout=_LOCK_SECONDS).acquire()
-        except filelock.Timeout:
-            raise Busy(f"{self._path} is being changed", hint="try again") from None
-        with lock:
+        busy = Busy(f"{self._path} is being changed", hint="try again")
+        with hold_lock(path, _LOCK_SECONDS, _POLL_SECONDS, busy):
             yield
 
     def _read_stamp(self) -> tuple[int, int] | None:

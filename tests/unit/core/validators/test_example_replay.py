@@ -10,7 +10,7 @@ import pytest
 from pulsus.core.sandbox.job import SandboxOutcome
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.storage.promotion import choose_version
-from pulsus.core.storage.promotion.version_rules import ApiChange
+from pulsus.core.storage.promotion.needed_bump import ApiChange
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.validators.example_replay import ExampleReplay

@@ -1,6 +1,7 @@
-"""Turn the text that a rule matched into spans: numbers, seconds, bytes, addresses, dates. Pure.
+"""Turn the text that a rule matched into spans: addresses, dates, schedules, amounts. Pure.
 
-The standard library reads addresses and networks. A text that only looks like a value gives none.
+`measures.py` reads amounts, `dates.py` days and times. The standard library reads addresses and
+networks. A text that only looks like a value gives none.
 """
 
 from __future__ import annotations
@@ -12,13 +13,18 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from pulsus.core.arguments.spans.dates import iso_date, read_clock
-from pulsus.core.arguments.spans.number_words import NUMBER_WORDS, ORDINAL_ENDINGS, SCALES, UNITS
+from pulsus.core.arguments.spans.measures import (
+    read_age_option,
+    read_counted,
+    read_measure,
+    read_money,
+    read_number,
+    to_number,
+)
 from pulsus.core.arguments.spans.span import Span
-from pulsus.core.arguments.spans.value_patterns import INSIDE_QUOTES, MEASURE, NUMBER
+from pulsus.core.arguments.spans.value_patterns import INSIDE_QUOTES, NUMBER
 
 _TRAILING = ".,;:!?)]}»”’'\""
-_MEASURE_KINDS = {"seconds": "duration", "bytes": "size", "percent": "percent"}
-_WITH_SCALE = re.compile(rf"({NUMBER})[ ]?([A-Za-z]*)")
 _FIELD = r"(?:\*|\d{1,2}(?:-\d{1,2})?)(?:/\d{1,2})?"
 _FIELDS = rf"{_FIELD}(?:,{_FIELD})*"
 _CRON = re.compile(rf"{_FIELDS}(?:[ \t]{_FIELDS}){{3}}[ \t](?:{_FIELDS}|[A-Za-z,-]+)\Z")
@@ -53,7 +59,7 @@ def _quoted(_: str, text: str, start: int) -> Iterator[Span]:
         for span in read_span(found.lastgroup, inner, start + 1):
             yield Span(span.kind, span.start, span.end, span.text, span.value, span.unit, True)
     elif re.fullmatch(NUMBER, inner):
-        for span in _number("number", inner, start + 1):
+        for span in read_number("number", inner, start + 1):
             yield Span("number", span.start, span.end, span.text, span.value, quoted=True)
     yield Span("quoted", start + 1, start + 1 + len(inner), inner, inner, quoted=True)
 
@@ -95,72 +101,12 @@ def _prefix(_: str, text: str, start: int) -> Iterator[Span]:
         yield Span("prefix", start + 1, start + 1 + len(digits), digits, float(digits))
 
 
-def _measure(_: str, text: str, start: int) -> Iterator[Span]:
-    """`5 GB` as bytes, and before it the bare `5`: `20 days` suits an input `days` as 20."""
-    parts = MEASURE.match(text)
-    # Letters that only count as the same without case (`ſ` and `s`) have no entry.
-    unit = parts[2].lower() if parts else ""
-    if not parts or unit not in UNITS:
-        return
-    amount = parts[1].lower()
-    number = 1.0 if amount in ("a", "an") else NUMBER_WORDS.get(amount)
-    if number is None:
-        if not re.fullmatch(NUMBER, amount):
-            return
-        number = _float(amount)
-    base, factor = UNITS[unit]
-    if amount not in ("a", "an"):
-        yield Span("counted", start, start + len(amount), parts[1], number, unit)
-    yield Span(_MEASURE_KINDS[base], start, start + len(text), text, number * factor, unit)
-
-
-def _age_option(_: str, text: str, start: int) -> Iterator[Span]:
-    """`find -mtime -2`: two days. The sign says which side of that age is meant."""
-    option, number = text.split()
-    unit = "days" if option.endswith("time") else "minutes"
-    amount = abs(_float(number))
-    at = start + len(text) - len(number)
-    yield Span("duration", at, at + len(number), number, amount * UNITS[unit][1], unit)
-
-
-def _number(_: str, text: str, start: int) -> Iterator[Span]:
-    found = _WITH_SCALE.match(text)
-    if not found:
-        return
-    tail = found[2].lower()
-    kind = "ordinal" if tail in ORDINAL_ENDINGS else "number"
-    number = _float(found[1]) * SCALES.get(tail, 1.0)
-    yield Span(kind, start, start + len(text), text, number, tail if tail in ("s", "x") else "")
-
-
-def _with_unit(_: str, text: str, start: int) -> Iterator[Span]:
-    """`440Hz`, `10kg` and `4th`: a number with letters, and a word."""
-    found = re.match(r"(\d+(?:\.\d+)?)(.*)", text)
-    if not found:
-        return
-    tail = found[2].strip().lower()
-    kind = "ordinal" if tail in ORDINAL_ENDINGS else "counted"
-    scaled = tail in SCALES and found[2].strip() != "K"  # `298K` is a temperature
-    number = float(found[1]) * (SCALES[tail] if scaled else 1.0)
-    unit = "" if scaled else tail
-    yield Span("number" if not unit else kind, start, start + len(text), text, number, unit)
-    if kind != "ordinal":
-        yield Span("identifier", start, start + len(text), text, text)
-
-
-def _money(_: str, text: str, start: int) -> Iterator[Span]:
-    found = _WITH_SCALE.search(text)
-    if found:
-        scale = {"m": 1e6, **SCALES}.get(found[2].lower(), 1.0)
-        yield Span("money", start, start + len(text), text, _float(found[1]) * scale)
-
-
 def _assign(_: str, text: str, start: int) -> Iterator[Span]:
     """`name = value`: the place is that of the value, and the name is kept as its unit."""
     name, _, behind = text.partition("=")
     value = behind.strip()
     at = start + len(text) - len(value)
-    read = _float(value) if re.fullmatch(NUMBER, value) else value
+    read = to_number(value) if re.fullmatch(NUMBER, value) else value
     yield Span("assign", at, at + len(value), value, read, name.strip().lower())
 
 
@@ -183,11 +129,7 @@ def _cron(kind: str, text: str, start: int) -> Iterator[Span]:
         yield Span(kind, start, start + len(text), text, text)
         return
     for number in re.finditer(NUMBER, text):
-        yield from _number("number", number.group(), start + number.start())
-
-
-def _float(digits: str) -> float:
-    return float(digits.replace(",", ""))
+        yield from read_number("number", number.group(), start + number.start())
 
 
 _READERS: Final[Mapping[str, Reader]] = {
@@ -200,10 +142,10 @@ _READERS: Final[Mapping[str, Reader]] = {
     "host": _host,
     "date": _date,
     "clock": _clock,
-    "money": _money,
-    "measure": _measure,
-    "with_unit": _with_unit,
-    "age_option": _age_option,
-    "number": _number,
+    "money": read_money,
+    "measure": read_measure,
+    "with_unit": read_counted,
+    "age_option": read_age_option,
+    "number": read_number,
     "assign": _assign,
 }

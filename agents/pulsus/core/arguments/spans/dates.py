@@ -1,6 +1,6 @@
 """Read written dates and times of day as ISO 8601: `May 5, 2023`, `8am`, `half past six`. Pure.
 
-Durations ("two weeks") are read by `convert_matches.py` with the units of `number_words.py`, and
+Durations ("two weeks") are read by `measures.py` with the units of `number_words.py`, and
 "today" and "yesterday" by `core/arguments/word_values.py`.
 """
 

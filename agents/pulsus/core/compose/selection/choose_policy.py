@@ -1,8 +1,9 @@
 """Choose to select, compose or generate for a request, by p and τ (spec §5, §6). Pure.
 
-The search that calls it is `routing/search/searcher.py`, and the ranks and p come from
-`core/rankers/`. `searcher.py` may replace the choice by a promoted or an accepted plan, or add
-tools that produce an input. What follows from the choice is in `routing/route_outcome.py`.
+τ is `ranker.threshold` of `config/settings.py`. The search that calls it is
+`routing/search/searcher.py`, and the ranks and p come from `core/rankers/`. `searcher.py` may
+replace the choice by a promoted or an accepted plan, or add tools that produce an input. What
+follows from the choice is in `routing/route_outcome.py`.
 """
 
 from __future__ import annotations

@@ -19,9 +19,8 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-import filelock
-
 from pulsus import __version__
+from pulsus.core.storage import file_lock
 from pulsus.core.storage.decision_log import (
     append_position,
     approved_record_keys,
@@ -38,7 +37,7 @@ from pulsus.core.system.state_dir import open_state
 from pulsus.core.telemetry.ids import Clock, RandomBytes
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue
-from pulsus.errors import Busy, storage_error, storage_errors
+from pulsus.errors import Busy, storage_errors
 from pulsus.fast_dataclass import dataclass
 
 MAX_DATA_BYTES = 64 * 1024
@@ -169,24 +168,8 @@ def locked(state_dir: Path, seconds: float) -> Iterator[Path]:
     with storage_errors(state.audit):
         state.audit.mkdir(exist_ok=True)
     busy = Busy(f"another Pulsus held the decision log's lock for {seconds:g} s", hint="try again")
-    with hold_lock(state.locks / "audit.lock", seconds, _POLL_SECONDS, busy):
+    with file_lock.hold_lock(state.locks / "audit.lock", seconds, _POLL_SECONDS, busy):
         yield state.audit
-
-
-@contextmanager
-def hold_lock(path: Path, seconds: float, poll_seconds: float, busy: Busy) -> Iterator[None]:
-    """Hold the lock in the block.
-
-    Raises `busy` if another process holds it for so many seconds, DiskFull, StorageUnwritable.
-    """
-    try:
-        lock = filelock.FileLock(path, timeout=seconds).acquire(poll_interval=poll_seconds)
-    except filelock.Timeout as failure:
-        raise busy from failure
-    except OSError as failure:
-        raise storage_error(failure, path) from failure
-    with lock:
-        yield
 
 
 def open_ready(folder: Path) -> DecisionLog:

@@ -1,6 +1,6 @@
 """Choose the next version of a promoted tool, and why (§10, SemVer). Effect: reads versions.
 
-Which change needs which version is decided in `version_rules.py`.
+Which change needs which version is decided in `needed_bump.py`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pulsus.core.storage.promotion import version_rules
+from pulsus.core.storage.promotion import needed_bump
 from pulsus.core.storage.records import semver, version_archive
 from pulsus.core.storage.records.current_revision import CurrentRevision
 from pulsus.core.storage.records.promotion_records import PromotionRecord
@@ -39,7 +39,7 @@ class ReplayResult:
     """
 
     against: str | None
-    changes: tuple[version_rules.ApiChange, ...]
+    changes: tuple[needed_bump.ApiChange, ...]
 
 
 def choose_version(
@@ -113,10 +113,10 @@ def versions_to_replay(
 def relevant_changes(
     version: version_archive.RecordedVersion,
     latest: PromotionRecord,
-    seen: Sequence[version_rules.ApiChange],
+    seen: Sequence[needed_bump.ApiChange],
     *,
     kept: bool,
-) -> tuple[version_rules.ApiChange, ...]:
+) -> tuple[needed_bump.ApiChange, ...]:
     """Return the changes of `seen` that count, which the examples of `version` showed.
 
     Of an older one than `latest` only what breaks: what came since was counted when it came.
@@ -125,7 +125,7 @@ def relevant_changes(
         return tuple(seen)  # bytes that are not kept are told by the comparison of the modules
     if not kept:
         text = f"the bytes of {version.version} are not kept, so its examples could not be run"
-        return (version_rules.ApiChange("major", text),)
+        return (needed_bump.ApiChange("major", text),)
     return tuple(
         replace(change, text=f"{version.version}'s {change.text}")
         for change in seen
@@ -170,12 +170,12 @@ def _find_latest_record(
 
 def _compare_with_latest(
     source: bytes, place: CurrentRevision, latest: PromotionRecord
-) -> version_rules.Diff:
+) -> needed_bump.Diff:
     before = place.bytes_of(latest.tool_hash)
     if before is None:
         text = f"the bytes of {latest.version} are not kept, so nothing could be compared"
-        return version_rules.Diff((version_rules.ApiChange("major", text),))
-    return version_rules.compare(before, source)
+        return needed_bump.Diff((needed_bump.ApiChange("major", text),))
+    return needed_bump.compare(before, source)
 
 
 def _refuse_bump_of_first(here: CurrentRevision, bump: Bump | None) -> None:

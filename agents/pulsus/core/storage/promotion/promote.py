@@ -76,7 +76,7 @@ def promote(
     """Return the revision under which the module is now in the catalogue.
 
     The first revision of a name is 1.0.0, and each later one goes up by what changed for its
-    callers (`version_rules.py`). The bytes of its latest revision again are that revision
+    callers (`needed_bump.py`). The bytes of its latest revision again are that revision
     (`created=False`), unless they get another owner. `remove` is the candidate to delete
     afterwards; it stays where its bytes are not the promoted ones.
 

@@ -1,4 +1,4 @@
-"""SemVer rules: compare two revisions of a tool for its callers (spec §10). Pure.
+"""SemVer rules: is a change of a tool major, minor or patch for its callers (spec §10)? Pure.
 
 `choose_version.py` makes the next version from it, with the replayed examples.
 

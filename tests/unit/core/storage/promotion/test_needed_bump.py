@@ -6,7 +6,7 @@ import griffe
 import pytest
 
 from pulsus.core.python_source import python_parser
-from pulsus.core.storage.promotion.version_rules import compare
+from pulsus.core.storage.promotion.needed_bump import compare
 
 CONTRACT = """Count things.
 

@@ -1,0 +1,27 @@
+"""A lock between processes: a file that one of them locks, with a limit of the wait (filelock)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import filelock
+
+from pulsus.errors import Busy, storage_error
+
+
+@contextmanager
+def hold_lock(path: Path, seconds: float, poll_seconds: float, busy: Busy) -> Iterator[None]:
+    """Hold the lock file in the block. `poll_seconds` lie between two tries to get it.
+
+    Raises `busy` if another process holds it for so many seconds, DiskFull, StorageUnwritable.
+    """
+    try:
+        lock = filelock.FileLock(path, timeout=seconds).acquire(poll_interval=poll_seconds)
+    except filelock.Timeout as failure:
+        raise busy from failure
+    except OSError as failure:
+        raise storage_error(failure, path) from failure
+    with lock:
+        yield
