@@ -392,6 +392,10 @@ class ScriptFailed(ToolFailed, code="SCRIPT_FAILED"):
     """The script of a tool ended with a status that its contract does not call a success."""
 
 
+class SourceUnreadable(ToolFailed, code="SOURCE_UNREADABLE"):
+    """A read ran, and could not read what it reports on."""
+
+
 class PlanFailed(PulsusError, code="PLAN_FAILED"):
     """A step of a plan failed, and the run ended."""
 

@@ -12,6 +12,7 @@ import os
 import struct
 
 from pulsus.execution.script_exit_status import is_failure, read_status
+from pulsus.execution.unread_source import describe_unread_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,6 +123,8 @@ class StepServer:
         elif is_failure(unit["success"], report.get("result")):
             message = describe_step(tool_id, unit["success"], report["result"])
             report = failure_report("run", "BadExitStatus", message)
+        elif unread := describe_unread_step(unit, report.get("result")):
+            report = failure_report("run", "UnreadStep", unread)
         report["own"] = bool(report.get("own")) and tool_id in self._job["tool"]["direct"]
         return report
 

@@ -33,7 +33,7 @@ from pulsus.errors import (
     PulsusError,
     Terminated,
 )
-from pulsus.execution import end_tool_process, script_exit_status
+from pulsus.execution import end_tool_process, script_exit_status, unread_source
 from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.confinement.choose_confinement import ConfinementPlan
 from pulsus.execution.run_report import parse_report
@@ -61,8 +61,8 @@ class RunResult:
     """The result of a tool, with the end of its output. `duration_ms` is wall time.
 
     `confinement` records what was enforced. If the tool wraps a script, `script_exit_status`
-    is that of the script, and `failure` says that it is no success. `started` says how the worker
-    was started.
+    is that of the script. `failure` says that the script has no success, or that a read could not
+    read its source. `started` says how the worker was started.
     `wrote` is True if the run may have changed something: it was no read and no dry run.
     `verification` is the verdict on that change.
     """
@@ -117,8 +117,8 @@ def run_tool(
     the interpreter to run it with, ours by default. `planned` confines the run (ADR 28). `launcher`
     starts its process, and `cancellation` ends it early.
 
-    A script that ends with a failure still gives its result (`RunResult.failure`); as a step it
-    ends the composition.
+    A script that ends with a failure, and a read that cannot read its source, still give their
+    result (`RunResult.failure`); as a step they end the composition.
 
     Raises HashMoved before anything runs. Raises ConfinementUnavailable if the plan cannot be
     enforced; nothing of the tool ran then. Raises UsageError if the tool rejects its inputs with a
@@ -176,7 +176,8 @@ def run_tool(
         elapsed_ms,
         planned.record,
         script_exit_status.read_status(tool.success_statuses, result),
-        script_exit_status.script_failure(tool, result),
+        script_exit_status.script_failure(tool, result)
+        or unread_source.source_failure(tool, result, inputs),
         how,
     )
 
@@ -213,6 +214,7 @@ def _tool_job(
         "source": base64.b64encode(source).decode("ascii"),
         "calls": [step.tool for step in calls],
         "success": list(tool.success_statuses),
+        "kind": tool.kind,
         "direct": sorted({step.tool for step in calls} - {s.tool for s in calls if _is_fed(s)}),
     }
 

@@ -33,6 +33,7 @@ from pulsus.execution.composition_runner import (
     write,
 )
 from pulsus.execution.script_exit_status import is_failure
+from pulsus.execution.unread_source import describe_unread_step
 
 
 class StepRefused(RuntimeError):
@@ -45,6 +46,10 @@ class BadResult(RuntimeError):
 
 class BadExitStatus(RuntimeError):
     """The script of a step ended with a status that its contract does not call a success."""
+
+
+class UnreadStep(RuntimeError):
+    """A step that reads could not read what it reports on."""
 
 
 class BytesChanged(RuntimeError):
@@ -83,6 +88,8 @@ class StepRunner:
             raise BadResult(f"step {tool_id} returned no usable result: {error}") from None
         if is_failure(unit["success"], result):
             raise BadExitStatus(describe_step(tool_id, unit["success"], result))
+        if unread := describe_unread_step(unit, result):
+            raise UnreadStep(unread)
         travelled: object = json.loads(json.dumps(result))
         return travelled
 

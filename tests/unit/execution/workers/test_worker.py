@@ -27,6 +27,7 @@ def unit(tool_id, text, calls=()):
         "source": base64.b64encode(source).decode(),
         "calls": list(calls),
         "success": [],
+        "kind": "read",
         "direct": [],
     }
 
