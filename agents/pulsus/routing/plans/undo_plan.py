@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import cast
 
 from pulsus.core.compose.plans import pins
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.core.contract import declared_call
 from pulsus.core.python_source import python_parser
+from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import Constant, JsonValue, Plan, PlanStep, ToolSpec
 from pulsus.errors import NothingToUndo, PulsusError
 from pulsus.execution.journal.run_records import RunRecord, StepRecord
@@ -25,7 +27,10 @@ from pulsus.routing.plans.save_plan import save_plan
 
 
 def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
-    """Return the reverse plan of the run. Its notes name the writes that it does not reverse.
+    """Return the reverse plan of the run, which returns what its steps return.
+
+    Its notes name the writes that it does not reverse, what each step changes, and the files of
+    the run that stay: a backup may be the only copy of something, so nothing here removes one.
 
     Raises RunNotFound, and NothingToUndo if no write of the run can be reversed.
     """
@@ -41,9 +46,34 @@ def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
             hint="`Undo:` in the contract of a tool names the tool that reverses it",
             run_id=run_id,
         )
-    numbered = tuple(replace(step, id=f"u{n}") for n, step in enumerate(steps, 1))
-    found = save_plan(project, Plan(f"Undo {run_id}", numbered), {}, ())
-    return replace(found, notes=(*found.notes, *notes))
+    numbered = tuple(
+        _with_outputs(project, step, f"u{n}", alone=len(steps) == 1)
+        for n, step in enumerate(steps, 1)
+    )
+    returns = tuple(name for step in numbered for name in step.outputs)
+    found = save_plan(project, Plan(f"Undo {run_id}", numbered, returns=returns), {}, ())
+    kept = (note for step in numbered for note in _effect_notes(project, step))
+    return replace(found, notes=(*found.notes, *notes, *kept))
+
+
+def _with_outputs(project: Project, step: PlanStep, name: str, *, alone: bool) -> PlanStep:
+    """Return the step under this name, with an output for each value that its tool returns."""
+    tool = project.catalogue.get(step.tool)
+    keys = [each.name for each in tool.returns if each.name.isidentifier()] if tool else []
+    return replace(step, id=name, outputs={k if alone else f"{name}_{k}": k for k in keys})
+
+
+def _effect_notes(project: Project, step: PlanStep) -> Iterator[str]:
+    """Yield what an undo changes, and each file that it only reads: such a file stays."""
+    tool = project.catalogue.get(step.tool)
+    if tool is None:
+        return
+    if tool.side_effects and tool.side_effects != "none":
+        yield f"{step.id}: {tool.id}: {' '.join(tool.side_effects.split())}"
+    for name, value in step.inputs.items():
+        path = value.value if isinstance(value, Constant) and name not in tool.target else None
+        if isinstance(path, str) and path.startswith("/") and Path(path).is_file():
+            yield f"{step.id}: {one_line(path, 500)} stays, because {tool.id} only reads it"
 
 
 def _reverse_steps(

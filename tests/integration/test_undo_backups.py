@@ -1,0 +1,46 @@
+"""The undo of a change says which backups stay beside the file, and removes none of them."""
+
+import json
+
+import pytest
+
+from tests.project import pulsus, pulsus_here
+
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
+
+BEFORE = "port: 80\nworkers: 2\n"
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """A project with a file that a plan changed, and the run that changed it."""
+    folder = tmp_path / "project"
+    assert pulsus(tmp_path, "init", folder).code == 0
+    (folder / "app.yaml").write_text(BEFORE, encoding="utf-8")
+    given = {"path": str(folder / "app.yaml"), "key": "workers", "value": "8"}
+    step = {"id": "s1", "tool": "config/edit/set_config_line", "inputs": given, "outputs": {}}
+    plan = {"plan": {"steps": [step]}, "io": {"params": [], "returns": []}}
+    (folder / "hand.yaml").write_text(json.dumps(plan), encoding="utf-8")
+    made = pulsus_here(folder, "plan", "--file", "hand.yaml", "-o", "plan.yaml")
+    assert made.code == 0, made.err
+    done = pulsus(folder, "apply", "plan.yaml", "--yes", "--output", "json")
+    assert done.code == 0, done.out + done.err
+    return folder, done.json["run_id"]
+
+
+def test_an_undo_names_every_backup_that_it_leaves(changed):
+    folder, run_id = changed
+    (first,) = folder.glob("app.yaml.*.bak")
+    made = pulsus_here(folder, "runs", "undo", run_id, "-o", "undo.yaml")
+    told = " ".join(made.err.split())
+    assert f"note: u1: {first} stays, because config/edit/restore_config only reads it" in told
+    assert "u1: config/edit/restore_config: Replaces the file and creates a backup" in told
+    assert f"{folder / 'app.yaml'} stays" not in told
+    done = pulsus(folder, "apply", "undo.yaml", "--yes", "--output", "json")
+    assert done.code == 0, done.out + done.err
+    assert (folder / "app.yaml").read_text(encoding="utf-8") == BEFORE
+    second = done.json["outputs"]["backup"]
+    assert {str(path) for path in folder.glob("app.yaml.*.bak")} == {str(first), second}
+    assert "workers: 8" in (folder / second).read_text(encoding="utf-8")
+    again = pulsus(folder, "runs", "undo", done.json["run_id"], "--output", "json")
+    assert (again.code, again.json["error"]["code"]) == (5, "NOTHING_TO_UNDO")
