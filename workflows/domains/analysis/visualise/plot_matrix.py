@@ -140,7 +140,8 @@ def _matplotlib(
         from matplotlib.figure import Figure
     except ImportError as error:
         raise RuntimeError(
-            "matplotlib is not installed: install pulsus-workbench[plot] or use renderer=builtin"
+            "matplotlib is not installed: use renderer=builtin, or add the extra plot to Pulsus "
+            "(`pulsus doctor` shows the command)"
         ) from error
     size = (min(16.0, 2.5 + 0.5 * len(across)), min(16.0, 2.0 + 0.4 * len(down)))
     figure = Figure(figsize=size, layout="constrained")
