@@ -101,7 +101,7 @@ def test_plot_matrix_labels_its_axes_with_matplotlib(load, tmp_path):
 def test_plot_matrix_names_the_extra_when_matplotlib_is_missing(load, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
     tool = load("analysis/visualise/plot_matrix")
-    with pytest.raises(RuntimeError, match=r"pulsus-workbench\[plot\]"):
+    with pytest.raises(RuntimeError, match=r"the extra plot to Pulsus .`pulsus doctor`"):
         tool.run({"matrix": [[1]]}, str(tmp_path / "x.png"), renderer="matplotlib")
     monkeypatch.setattr(tool.importlib.util, "find_spec", lambda name: None)
     assert tool.run({"matrix": [[1]]}, str(tmp_path / "x.png"))["renderer"] == "builtin"
