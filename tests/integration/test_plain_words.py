@@ -126,3 +126,38 @@ def test_a_change_of_a_file_is_a_step_of_the_plan(ask, request_text, steps):
     found = ask(request_text)
     assert tools(found) == steps
     assert found.failure is None
+
+
+@pytest.mark.parametrize(
+    "name", ["cron", "@cron", "docker", "disk", "backup", "log", "certbot", "memcached", "ssh"]
+)
+@pytest.mark.parametrize("form", ["is {} running", "is the {} service running"])
+def test_is_name_running_asks_for_a_service_also_if_another_tool_has_the_name(ask, name, form):
+    found = ask(form.format(name))
+    assert tools(found) == ["services/status/service_status"]
+    assert found.inputs["name"].value == name.lstrip("@")
+
+
+def test_a_question_for_cron_jobs_stays_one(ask):
+    assert tools(ask("which cron jobs run")) == ["services/schedule/cron_jobs"]
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    ["who logged in recently", "who logged in today", "did anyone log in today", "recent logins"],
+)
+def test_a_question_for_logins_selects_no_tool_for_files(ask, request_text):
+    assert tools(ask(request_text)) == []
+
+
+@pytest.mark.parametrize("adverb", ["recently", "lately", "today", "now"])
+def test_an_adverb_of_time_is_no_folder_and_no_name(ask, adverb):
+    for request_text in (f"files changed {adverb}", f"cron jobs of root {adverb}"):
+        found = ask(request_text)
+        said = [*found.inputs.values(), *found.proposed.values()]
+        assert adverb not in [value.value for value in said]
+
+
+def test_two_services_of_one_question_are_not_dropped_silently(ask):
+    found = ask("are nginx and redis running")
+    assert found.left_out == ("nginx", "redis")

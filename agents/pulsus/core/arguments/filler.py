@@ -165,9 +165,8 @@ def _add_subject_name(
 
 
 def _is_part_of(value: FilledValue, found: SubjectName) -> bool:
-    """Return True for the same words, or a part of them that was proposed for the same input."""
-    part = value.name == found.name and value.state == "propose" and value.text in found.text
-    return part or value.text == found.text
+    """Return True for the same words, or other words that were only proposed for the same input."""
+    return value.text == found.text or (value.name == found.name and value.state == "propose")
 
 
 def _add_word_values(

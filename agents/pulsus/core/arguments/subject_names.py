@@ -12,7 +12,9 @@ from typing import Final
 
 from pulsus.core.arguments.inputs import Fillable, Input
 from pulsus.core.arguments.words.abbreviations import stem_in_full
+from pulsus.core.arguments.words.time_adverbs import TIME_ADVERBS
 from pulsus.core.arguments.words.word_set import word_set
+from pulsus.core.text.state_questions import find_state_questions
 from pulsus.core.text.tokens import STOP_WORDS, words
 from pulsus.fast_dataclass import dataclass
 
@@ -30,11 +32,11 @@ _THING_WORDS = ("service", "unit", "user", "account", "process", "program", "pac
 _THINGS = {stem_in_full(word): word for word in _THING_WORDS}
 _FIRST_WORDS = 4
 _NO_NAMES = word_set("""
-    it this that there everything everyone anything anyone something nothing all any today
-    yesterday now me my our us each one server host machine system box computer node network disk
-    internet memory cpu total use detail details order general short bytes kb mb gb megabytes
-    gigabytes parallel summary full advance csv json yaml markdown text tabular percent english
-    """)
+    it this that there everything everyone anything anyone something nothing all any me my our us
+    each one server host machine system box computer node network disk internet memory cpu total use
+    detail details order general short bytes kb mb gb megabytes gigabytes parallel summary full
+    advance csv json yaml markdown text tabular percent english
+    """).union(TIME_ADVERBS)
 _ABOUT_FOLDERS = frozenset(
     map(
         stem_in_full,
@@ -46,11 +48,6 @@ _ABOUT_FOLDERS = frozenset(
 )
 """Words behind "folder" that say something about it and do not name it."""
 _NAME = r"([A-Za-z][\w@-]*)(?![\w@-])"
-_SUBJECT = re.compile(
-    rf"(?i)\b(?:is|are|was)\s+{_NAME}\s+(?:(?:still|really|actually|even|already|currently)\s+)?"
-    r"(?:running|up|down|active|enabled|alive|started|stopped|installed|dead|failing|failed|working"
-    r"|ok|okay|disabled|locked)\b"
-)
 _OF = re.compile(
     rf"(?i)\b(?:of|for)\s+{_NAME}"
     r"(?=\s*(?:$|[,;:?!]|\.(?:\s|$)|-\s|(?:and|then|in|on|as|since|over|with|from)\b))"
@@ -83,10 +80,18 @@ _THING = r"\b(?:service|unit|daemon|user|account|process|program|package|contain
 _CALLED = re.compile(
     rf"(?i){_THING}(?:(?:called|named)\s+{_NAME}|{_NAME}(?=\s+(?:has|have|had|can|may|belongs?)\b))"
 )
+_STATUS_OF_SERVICE = re.compile(
+    rf"(?i)\b(?:status|state|uptime)\s+of\s+(?:(?:the|my|our)\s+)?{_NAME}\s+(?:service|unit|daemon)\b"
+)
+_SERVICE_STATUS = re.compile(
+    rf"(?i)(?:^|\b(?:the|show|print|get|me|is)\s+){_NAME}\s+(?:service|unit|daemon)(?:['’]s)?"
+    r"\s+(?:status|state|uptime)\b"
+)
 _THING_NAME = re.compile(rf"(?i){_THING}{_NAME}{_ENDS}")
 _RUN_AS = re.compile(rf"(?i)\b(?:runs?|running|executed?)\s+(?:\S+\s+)?as\s+{_NAME}{_ENDS}")
 _FORMS_OF_THINGS = (
-    (_SUBJECT, SUBJECT_P),
+    (_STATUS_OF_SERVICE, SUBJECT_P),
+    (_SERVICE_STATUS, SUBJECT_P),
     (_CALLED, SUBJECT_P),
     (_THING_NAME, OF_P),
     (_OF, OF_P),
@@ -176,7 +181,8 @@ def find_subject_name(request: str, tool: Fillable) -> SubjectName | None:
     None if no input or several ask for a name, or if the request has none or several.
     """
     known = tool.own.union(*(one.words | one.described for one in tool.inputs))
-    things = _find_names(request, tool, _asks_for_name, _FORMS_OF_THINGS, known)
+    things = _find_subject(request, tool, known)
+    things = things or _find_names(request, tool, _asks_for_name, _FORMS_OF_THINGS, known)
     things = things or _find_names(request, tool, _asks_for_setting, _FORMS_OF_SETTINGS, known)
     things = things or _find_names(request, tool, _asks_for_line_text, _FORMS_OF_TEXTS, known)
     return things or _find_names(request, tool, _asks_for_folder, _FORMS_OF_FOLDERS, _ABOUT_FOLDERS)
@@ -185,6 +191,20 @@ def find_subject_name(request: str, tool: Fillable) -> SubjectName | None:
 def names_coded_setting(request: str) -> bool:
     """Return True if a request has a setting that is written as one word, before its file."""
     return any(_CODED_WORD.search(word[1]) for word in _ONE_WORD.finditer(request))
+
+
+def _find_subject(request: str, tool: Fillable, known: frozenset[str]) -> SubjectName | None:
+    """Return the subject of "is cron running". Its place says that it is a name, whatever it is."""
+    asking = [one for one in tool.inputs if _asks_for_name(one)]
+    found = [
+        one
+        for one in (find_state_questions(request) if len(asking) == 1 else ())
+        if one.of_service or _is_free_word(one.name.lower(), known)
+    ]
+    if len({one.name for one in found}) != 1:
+        return None
+    one = found[0]
+    return SubjectName(asking[0].name, one.name, one.start, one.end, SUBJECT_P, _thing(asking[0]))
 
 
 def _find_names(

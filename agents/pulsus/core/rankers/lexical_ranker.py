@@ -21,7 +21,7 @@ from pulsus.core.rankers.calibration import Calibration, shipped_calibration
 from pulsus.core.rankers.doc_feature import doc_shares, remembered_candidates, word_gain
 from pulsus.core.rankers.effect_mismatch import commands, groups_of
 from pulsus.core.rankers.feature_protocol import EmbeddingSimilarity, Feature, Memory, PastVotes
-from pulsus.core.rankers.intent_phrases import is_one_of, letters_of
+from pulsus.core.rankers.intent_phrases import has_service_question, is_one_of, letters_of
 from pulsus.core.rankers.lexical import index_builder, query_terms
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import KIND_BITS, KINDS
@@ -33,6 +33,7 @@ from pulsus.core.rankers.ranking_protocol import Allowed
 from pulsus.core.rankers.scorer import ScoredTool, Scorer
 from pulsus.core.rankers.tie_breaks import end_of_tie, tie_key
 from pulsus.core.text import command_line
+from pulsus.core.text.state_questions import asks_for_a_service
 from pulsus.core.text.tokens import clean
 from pulsus.core.types import Kind, ParsedIntent, Ranked, ToolHistory, ToolSpec
 from pulsus.fast_dataclass import dataclass
@@ -209,6 +210,7 @@ class Ranker:
             asked=commands(text, lambda word: documents.stem_of(word) is not None),
             request_groups=cache(lambda: groups_of(text)),
             found=found,
+            said=frozenset(key for key, weight in found.asked.items() if weight == 1.0),
             documents=documents,
             tools=self.tools,
             shares=self._weight_shares(),
@@ -243,9 +245,11 @@ class Ranker:
         """Return the best candidates whose manifest has the whole request as one of its intents.
 
         Stop words count here: "who can log in" is not "log". None are returned if the same request
-        was asked before, because how that ended says more than a manifest.
+        was asked before, because how that ended says more than a manifest. The name in "is cron
+        running" is a word of other tools, so more candidates are looked at.
         """
-        best = assessed[: self.config.max_candidates]
+        of_service = asks_for_a_service(text)
+        best = assessed[: max(self.config.max_candidates, POOL if of_service else 0)]
         manifests = [(a.number, self._tool_by_number(a.number).manifest) for a in best]
         intents = [(number, manifest.intents) for number, manifest in manifests if manifest]
         if not intents:
@@ -254,7 +258,10 @@ class Ranker:
         votes = (vote for past in recalled.values() for vote in past.votes)
         if any(letters_of(vote.request) == asked for vote in votes):
             return frozenset()
-        return frozenset(number for number, phrases in intents if is_one_of(text, phrases))
+        found = frozenset(number for number, phrases in intents if is_one_of(text, phrases))
+        if found or not of_service:
+            return found
+        return frozenset(number for number, phrases in intents if has_service_question(phrases))
 
     def _tool_numbers(self, ids: Iterable[str]) -> list[int]:
         found = (self.documents.number(tool_id) for tool_id in ids)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from pulsus.core.rankers.calibration import CAUTION, Calibration
+from pulsus.core.rankers.intent_phrases import share_of_anti_intent
 from pulsus.core.text.tokens import stem, stems, words
 from pulsus.core.types import Ranked, ToolSpec
 from pulsus.fast_dataclass import dataclass
@@ -145,7 +146,7 @@ def declined(tool: ToolSpec, request: str) -> tuple[str, ...]:
     """Return the tool's anti-intents the request says words of."""
     request_stems = frozenset(stems(request))
     refused = tool.manifest.anti_intents if tool.manifest else ()
-    return tuple(hint for hint in refused if request_stems.intersection(stems(hint)))
+    return tuple(h for h in refused if share_of_anti_intent(h, request_stems, request))
 
 
 def _weight_shares(ranked: Ranked) -> dict[str, float]:

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import NamedTuple
 
 from pulsus.core.rankers.calibration_signals import CandidateSignals
 from pulsus.core.rankers.effect_mismatch import command_mismatch, effect_mismatch
 from pulsus.core.rankers.feature_protocol import Feature, PastVotes
 from pulsus.core.rankers.history_feature import history_success, history_value
+from pulsus.core.rankers.intent_phrases import share_of_anti_intent
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import CAREFUL, DECLINES, SHARED
 from pulsus.core.rankers.lexical.query_matches import QueryMatches
 from pulsus.core.rankers.lexical.tool_names import cover, worth
 from pulsus.core.rankers.opposite_age import Age, age_mismatch
 from pulsus.core.rankers.tie_breaks import Figures, sort_key
-from pulsus.core.text.tokens import stems
 from pulsus.core.types import ParsedIntent, ToolHistory, ToolSpec, Vote
 from pulsus.fast_dataclass import dataclass
 
@@ -66,17 +65,19 @@ class ScoredTool(NamedTuple):
 class Scorer:
     """Everything of one request that its candidates share.
 
-    `shares` are the weights over their sum. `words` is the part of the doc feature that words make,
-    by number; `alike` the likeness of their n-grams, of the best few; `typed` the program and words
-    of a request that is a command line; `age` says if it asks for what changed lately. `tools` are
-    by position; one is looked at only where its columns do not tell: it may have to be read from
-    disk first.
+    `said` are the stems that stand in the request itself, and not only by a synonym. `shares` are
+    the weights over their sum. `words` is the part of the doc feature that words make, by number;
+    `alike` the likeness of their n-grams, of the best few; `typed` the program and words of a
+    request that is a command line; `age` says if it asks for what changed lately. `tools` are by
+    position; one is looked at only where its columns do not tell: it may have to be read from disk
+    first.
     """
 
     intent: ParsedIntent
     asked: tuple[str, ...]
     request_groups: Callable[[], frozenset[str]]
     found: QueryMatches
+    said: frozenset[str]
     documents: Documents
     tools: Sequence[ToolSpec]
     shares: Mapping[str, float]
@@ -189,9 +190,7 @@ class Scorer:
 
     def _share_of_hint_words(self, hint: str) -> float:
         """Return the share of a hint's words in the request itself (a synonym is not enough)."""
-        wanted = _cached_stems(hint)
-        count = sum(self.found.asked.get(key) == 1.0 for key in wanted)
-        return count / len(wanted) if wanted else 0.0
+        return share_of_anti_intent(hint, self.said, self.intent.intent)
 
     def _score_history(self, tool_id: str) -> tuple[float, tuple[Vote, ...], float]:
         """Return the history feature, the votes of similar requests, and their share of its words.
@@ -209,12 +208,6 @@ class Scorer:
 def dense_share(tools: int) -> float:
     """Share of similarity of meaning in the doc feature among so many tools, without a past."""
     return float(_DENSE * min(1.0, _APART / max(1, tools)) ** _CROWD)
-
-
-@lru_cache(maxsize=4096)
-def _cached_stems(hint: str) -> tuple[str, ...]:
-    """Return the stems, cached: each clause of each request needs those of the same hints."""
-    return tuple(stems(hint))
 
 
 def _clamp_to_unit(value: float) -> float:

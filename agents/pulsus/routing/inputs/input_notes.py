@@ -61,6 +61,19 @@ def say_left_out(left_out: Sequence[str]) -> tuple[str, ...]:
     return (f"left out: {listed}; nothing in this answer follows these words",)
 
 
+def columns_to_choose(steps: Sequence[StepInputs], missing: Collection[str]) -> Iterator[str]:
+    """Yield the columns of the rows that a step gets, if it lacks the one to work on.
+
+    `missing` are the parameters without a value.
+    """
+    for step in steps:
+        wanted = (step.row_inputs.field, step.row_inputs.by)
+        for name in dict.fromkeys(step.names.get(one, "") for one in wanted if one):
+            if name in missing:
+                columns = ", ".join(column.name for column in step.columns)
+                yield f"{name} names a column of the rows that {step.tool.id} gets: {columns}"
+
+
 def early_limits(
     steps: Sequence[StepInputs], read: RequestValues, known: Collection[str]
 ) -> Iterator[str]:

@@ -117,10 +117,11 @@ def with_inputs(
     inputs |= {a.name: d for a in args if a.name not in inputs and (d := _default(a)) is not None}
     named = [arg for arg in args if not arg.kind.startswith("var_")]
     left_out = input_notes.find_left_out(outcome, steps, read, found, inputs) if fill else ()
+    missing = tuple(arg for arg in named if arg.required and arg.name not in inputs)
     return replace(
         outcome,
         inputs={**{a.name: inputs[a.name] for a in named if a.name in inputs}, **_wired(outcome)},
-        missing=tuple(arg for arg in named if arg.required and arg.name not in inputs),
+        missing=missing,
         proposed={n: _from_request(one) for n, one in found.items() if one.state == "propose"},
         unused=_not_given(read.unused, given),
         left_out=left_out,
@@ -128,6 +129,7 @@ def with_inputs(
         notes=(
             *outcome.notes,
             *input_notes.say_left_out(left_out),
+            *input_notes.columns_to_choose(steps, {arg.name for arg in missing}),
             *input_notes.model_failures(use),
             *input_notes.early_limits(steps, read, {*given, *found}),
         ),

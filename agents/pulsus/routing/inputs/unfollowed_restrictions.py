@@ -1,9 +1,9 @@
 """Find restrictions of a request ("only …", "MX records") that the decision ignores. Pure.
 
-Most words of a request that no tool has are talk. Four kinds are not, because with them the answer
+Most words of a request that no tool has are talk. Five kinds are not, because with them the answer
 is another one: a value that the contract lists for a column of the rows ("setuid programs"), a
-limiting clause ("only …", "except …"), a comparison with a number ("over 75 percent"), and an
-abbreviation in capitals ("MX records").
+limiting clause ("only …", "except …"), a comparison with a number ("over 75 percent"), an
+abbreviation in capitals ("MX records"), and the service in "are nginx and redis running".
 
 Whole parts that no tool covers are found by `core/compose/selection/uncovered_parts.py`.
 """
@@ -18,6 +18,7 @@ from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.compose.selection.row_filters import BOUND
 from pulsus.core.compose.selection.row_vocabulary import owned_stems
 from pulsus.core.text.literals import cut_out_values
+from pulsus.core.text.state_questions import find_named_services
 from pulsus.core.text.tokens import STOP_WORDS, WEAK_WORDS, clean, content_words, stem, words
 from pulsus.core.types import ToolSpec
 
@@ -58,6 +59,7 @@ def find_unfollowed_restrictions(
         **dict(_limiting_clauses(text, rest, tools, matched)),
         **dict(_bounds(text, rest, numbers)),
         **dict(_abbreviations(text, rest, tools, matched)),
+        **dict(_services(text, rest, tools)),
     }
     places = sorted(found)
     inner = [a for a in places if any(b < a < b + len(found[b]) for b in places)]
@@ -143,6 +145,17 @@ def _abbreviations(
             continue
         if found[0] in outside:
             yield found.start(), found[0]
+
+
+def _services(text: str, rest: str, tools: Sequence[ToolSpec]) -> Iterator[tuple[int, str]]:
+    """Yield the services whose state is asked for, and that no input took.
+
+    That the tool is about one of them says nothing: its manifest names services as examples.
+    """
+    own = {key for tool in tools for key in _stems(_named(tool))}
+    for start, name in find_named_services(text):
+        if rest[start : start + len(name)] == name and own.isdisjoint(_stems(name)):
+            yield start, name
 
 
 def _named(tool: ToolSpec) -> str:

@@ -16,6 +16,7 @@ from typing import Literal
 
 from pulsus.core.contract.declared_call_check import check_call
 from pulsus.core.memory.past_routes import PastRoute
+from pulsus.core.rankers.intent_phrases import share_of_anti_intent
 from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import Catalogue, ToolSpec
@@ -246,7 +247,11 @@ def _blocks_itself(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
         own = (tool.name, tool.summary)
         wanted = (*tool.manifest.intents, *tool.manifest.requests)
         for hint in tool.manifest.anti_intents:
-            said = [text for text in (*own, *wanted) if _has_stems_of(text, hint)]
+            said = [
+                text
+                for text in (*own, *wanted)
+                if share_of_anti_intent(hint, stems(text), text) == 1.0
+            ]
             if not said:
                 continue
             yield CatalogueFinding(
@@ -319,8 +324,3 @@ def _group_duplicates(keyed: Iterable[tuple[str, ToolSpec]]) -> Iterator[list[To
     for same in groups.values():
         if len(same) > 1:
             yield sorted(same, key=lambda tool: tool.id)
-
-
-def _has_stems_of(text: str, hint: str) -> bool:
-    wanted = set(stems(hint))
-    return bool(wanted) and wanted <= set(stems(text))

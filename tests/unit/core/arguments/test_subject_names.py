@@ -36,6 +36,27 @@ def test_the_subject_of_a_question_is_not_dropped(request_text):
     assert values(request_text)["name"] == ("sshd", "fill")
 
 
+@pytest.mark.parametrize(
+    ("request_text", "name"),
+    [
+        ("is the ssh service running", "ssh"),
+        ("is the service nginx active", "nginx"),
+        ("is the mysql daemon up", "mysql"),
+        ("is @cron running", "cron"),
+        ("check if the cups service is running", "cups"),
+        ("nginx service status", "nginx"),
+        ("the status of the nginx service", "nginx"),
+    ],
+)
+def test_the_name_of_a_service_is_not_dropped_beside_the_word_service(request_text, name):
+    assert values(request_text)["name"] == (name, "fill")
+
+
+def test_a_word_of_the_contract_is_a_name_if_only_a_service_can_be_meant():
+    assert values("is status running")["name"] == ("status", "fill")
+    assert "name" not in values("is status ok")
+
+
 def test_a_name_behind_of_is_asked_about_and_not_left_out():
     (value,) = fill("status of sshd", SERVICES).values
     assert (value.value, value.state, value.unclear) == ("sshd", "propose", True)
@@ -101,7 +122,14 @@ def test_a_bare_folder_is_not_dropped(request_text, state):
 
 @pytest.mark.parametrize(
     "request_text",
-    ["biggest files in total", "largest files in megabytes", "list folder sizes in detail"],
+    [
+        "logged in recently",
+        "who logged in today",
+        "files changed in lately",
+        "biggest files in total",
+        "largest files in megabytes",
+        "list folder sizes in detail",
+    ],
 )
 def test_a_word_behind_in_that_is_no_folder_is_not_taken(request_text):
     assert values(request_text, FOLDERS) == {}

@@ -176,6 +176,27 @@ def test_part_of_an_intent_or_more_is_no_intent(request_text):
     assert not any(r.phrased for r in PHRASES.rank(request_text))
 
 
+SERVICES = tool("services/status/units", "Show the units.", intents=("is nginx running",))
+JOBS = tool(
+    "services/schedule/cron_jobs", "List the cron jobs that are running.", intents=("cron",)
+)
+STATES = Ranker.build((SERVICES, JOBS, *CATALOGUE))
+
+
+@pytest.mark.parametrize(
+    "request_text", ["is cron running", "is @cron running?", "is the cron service running"]
+)
+def test_a_service_named_like_the_word_of_another_tool_is_still_a_service(request_text):
+    best = STATES.rank(request_text)[0]
+    assert (best.tool.id, best.phrased) == ("services/status/units", True)
+
+
+@pytest.mark.parametrize("request_text", ["which cron jobs are running", "is it running", "cron"])
+def test_a_request_that_names_no_service_is_no_question_for_its_state(request_text):
+    found = STATES.rank(request_text)
+    assert not any(r.phrased for r in found if r.tool.id == "services/status/units")
+
+
 def test_two_tools_with_the_same_intent_share_its_p():
     other = tool("a/b/people", "List the people.", intents=("who can log in",))
     first, second, *_ = Ranker.build((ACCOUNTS, other, *CATALOGUE)).rank("who can log in")

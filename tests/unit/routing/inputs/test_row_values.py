@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
 from pulsus.core.compose.plans import build_plan
 from pulsus.core.types import ParsedIntent, Ranked, RouteDecision, RouteOutcome, SubIntent
 from pulsus.routing.inputs.plan_steps import PromotedPlan
@@ -56,6 +58,39 @@ def test_a_condition_reaches_the_filter_with_its_words():
     }
     assert done.inputs["value"].text == "used_percent over 80"
     assert (done.missing, done.unused) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("tool", "before", "clause", "field", "op"),
+    [
+        ("disk_usage", DISK, "only those above 50 percent", "used_percent", ">"),
+        ("disk_usage", "disk usage", "drop those under 50%", "used_percent", ">="),
+        ("disk_usage", "inode usage", "those over 50 %", "inodes_used_percent", ">"),
+        ("container_stats", "memory of containers", "over 50 %", "memory_percent", ">"),
+    ],
+)
+def test_a_bare_percentage_is_of_the_column_that_the_part_before_names(
+    tool, before, clause, field, op
+):
+    values = requested(filled((tool, before), ("filter_rows", clause)))
+    assert values["filter_rows.field"] == field
+    assert (values["filter_rows.op"], values["filter_rows.value"]) == (op, 50)
+
+
+@pytest.mark.parametrize(
+    ("clause", "tool", "name"),
+    [("those over 50 %", "filter_rows", "field"), ("sort them", "top_rows", "by")],
+)
+def test_a_missing_column_is_asked_for_with_the_names_of_all_columns(clause, tool, name):
+    done = filled(("top_processes", "top processes"), (tool, clause))
+    assert name in [arg.name for arg in done.missing]
+    (note,) = (note for note in done.notes if note.startswith(f"{name} names a column"))
+    assert note.endswith(": pid, name, user, cpu_percent, memory_bytes, memory_percent, command")
+
+
+def test_a_column_that_is_known_is_not_listed():
+    done = filled(("disk_usage", DISK), ("filter_rows", OVER_80))
+    assert not any("names a column" in note for note in done.notes)
 
 
 def test_rows_keep_their_columns_behind_a_filter():

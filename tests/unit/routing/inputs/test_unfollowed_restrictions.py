@@ -66,3 +66,17 @@ def test_words_of_values_and_defaults_count_as_followed():
 
 def test_a_word_that_the_tool_has_is_no_lost_limit():
     assert left_out("files in /opt, only foreign ones", matched={"foreign"}) == ()
+
+
+@pytest.mark.parametrize(
+    ("request_", "said", "words"),
+    [
+        ("is ssh running", (), ("ssh",)),
+        ("is ssh running", ("ssh",), ()),
+        ("are nginx and redis running", (), ("nginx", "redis")),
+        ("is risky running", (), ()),
+        ("is it running", (), ()),
+    ],
+)
+def test_a_service_that_no_input_took_is_named(request_, said, words):
+    assert left_out(request_, said=said) == words

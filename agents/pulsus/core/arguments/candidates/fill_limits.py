@@ -14,6 +14,7 @@ from pulsus.core.arguments.candidates.candidate import NO_FIT, Candidate, fit_of
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.spans.value_patterns import SYSTEMD_UNIT
 from pulsus.core.arguments.words.abbreviations import stem_in_full
+from pulsus.core.arguments.words.time_adverbs import TIME_ADVERBS
 from pulsus.core.arguments.words.word_set import word_set
 
 FIRM_LIMIT: Final = 0.84
@@ -58,6 +59,13 @@ CHOICES = re.compile("choice|listed|example")
 _CLOSED_LIST = re.compile(r"(?i)(?:one of|either|only \w+ in this \w+):?\s")
 _MEMBER = re.compile(r"[^\s,;:.`]+")
 _WORDS_OF_LIMITS = frozenset(map(stem_in_full, ["limit", "top", "n"]))
+_PLAIN_WORDS = ("name", "named", "phrase", "part")
+_WORDS_OF_TIME = frozenset(
+    map(
+        stem_in_full,
+        ["date", "time", "day", "when", "moment", "period", "since", "schedule", "frequency"],
+    )
+)
 _PLAIN_NUMBERS = ("number", "numeral", "counted")
 _MOST_ASKED = 200
 _LONGEST_ASKING = 40
@@ -97,16 +105,24 @@ def _is_asked_count(one: Input, candidate: Candidate, request: str) -> bool:
 def is_out_of_place(one: Input, candidate: Candidate) -> bool:
     """Return True for a value that is not even worth a proposal.
 
-    A path is out of place in an input that takes a field or an operator. A description may list the
-    only words that an input takes (`One of ==, <`): any other word is out of place.
+    An adverb of time is out of place in an input that is not about time, and a path in one that
+    takes a field or an operator. A description may list the only words that an input takes (`One of
+    ==, <`): any other word is out of place.
     """
     if candidate.kind in ("path", "file") and not one.words.isdisjoint(_WORDS_OF_FIELDS):
+        return True
+    if _is_adverb_of_time(candidate) and _WORDS_OF_TIME.isdisjoint(one.words | one.described):
         return True
     closed = _CLOSED_LIST.match(one.description) if one.type == "string" else None
     if closed is None:
         return False
     allowed = _MEMBER.findall(one.description[closed.end() :].lower())
     return str(candidate.value).lower() not in allowed
+
+
+def _is_adverb_of_time(candidate: Candidate) -> bool:
+    said = str(candidate.value).lower().split()
+    return candidate.kind in _PLAIN_WORDS and bool(said) and TIME_ADVERBS.issuperset(said)
 
 
 def limit_of(one: Input, candidate: Candidate) -> float:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pulsus.core.arguments.filler import FilledValue
+from pulsus.core.arguments.rows.clause_tokens import read_tokens
+from pulsus.core.arguments.rows.column_match import find_column
 from pulsus.core.arguments.rows.columns import Column
 from pulsus.core.arguments.rows.comparisons import written_operator
 from pulsus.core.arguments.rows.condition import Condition, inverted
@@ -57,6 +59,8 @@ def _condition(asked: RowRequest, inputs: RowInputs) -> Iterator[FilledValue]:
     text = asked.clause
     found = find_conditions(text, asked.columns, asked.about) if text else []
     start = asked.request.find(text) if text else -1
+    if not found and start > 0:
+        found = _named_before(asked, start)
     if found and start > 0 and _LEFT_OUT.search(asked.request[:start]):
         # "minus those" ends the part before.
         found = [inverted(one) for one in found]
@@ -68,6 +72,21 @@ def _condition(asked: RowRequest, inputs: RowInputs) -> Iterator[FilledValue]:
     if not found and not asked.clause:
         found = find_conditions(text, asked.columns, asked.about)
     yield from _condition_values(text, found, inputs)
+
+
+def _named_before(asked: RowRequest, start: int) -> list[Condition]:
+    """Return the condition on the column that the words before the clause name, if they name one.
+
+    In "how full are the disks, only those above 50 percent" several columns are percentages, and
+    only `used_percent` says how full something is.
+    """
+    said = read_tokens(asked.request[:start])
+    for measure in dict.fromkeys(token.measure for token in read_tokens(asked.clause)):
+        measured = [column for column in asked.columns if measure and column.unit[0] == measure]
+        match = find_column(said, measured, lambda _: True, measure)
+        if match and match.whole:
+            return find_conditions(asked.clause, (match.column,), asked.about)
+    return []
 
 
 def _touches(one: Condition, asked: RowRequest, start: int) -> bool:

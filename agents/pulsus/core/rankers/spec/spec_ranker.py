@@ -16,6 +16,7 @@ from pulsus.config.settings import RankerConfig
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.rankers.feature_protocol import EmbeddingSimilarity, Feature
 from pulsus.core.rankers.history_feature import history_success
+from pulsus.core.rankers.intent_phrases import share_of_anti_intent
 from pulsus.core.rankers.ranking_protocol import Allowed
 from pulsus.core.rankers.spec.features import (
     DocKeywords,
@@ -198,9 +199,7 @@ class SpecRanker:
         shares = np.zeros(len(self.tools))
         for n, tool in enumerate(self.tools):
             for hint in tool.manifest.anti_intents if tool.manifest else ():
-                words = frozenset(stems(hint))
-                if words:
-                    shares[n] = max(shares[n], len(words & said) / len(words))
+                shares[n] = max(shares[n], share_of_anti_intent(hint, said, text))
         return shares
 
     def _ranked(

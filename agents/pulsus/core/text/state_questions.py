@@ -1,0 +1,111 @@
+"""Read "is cron running" and "is the ssh service up": the state of one thing by its name. Pure.
+
+The place in the sentence says what the word is. So NAME may be a word of any tool: `cron`,
+`docker`, `backup`. Ranking and argument filling read such a question in the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pulsus.core.text.tokens import STOP_WORDS, words
+from pulsus.fast_dataclass import dataclass
+
+STATES: Final = (
+    r"(?:running|up|down|active|enabled|alive|started|stopped|installed|dead|failing|failed|working"
+    r"|ok|okay|disabled|locked)(?!\s+to\b)"
+)
+_RUNS: Final = frozenset(("running", "active", "alive", "started", "stopped", "dead"))
+"""States that are asked of a service alone."""
+_UP: Final = frozenset(("up", "down"))
+_ALSO_UP: Final = frozenset(
+    words("""
+        site website page web url api endpoint internet network vpn wifi wlan lo link interface port
+        domain tunnel raid array cluster
+        """)
+)
+"""Things that are up or down and are no services. So are hosts and interfaces: `web01`, `eth0`."""
+_NO_NAMES: Final = STOP_WORDS.union(
+    words("""
+        all nothing anyone now still server host machine system box computer node service services
+        unit units daemon daemons process processes user users account accounts package packages
+        program programs container containers job jobs
+        """)
+)
+_WORD = r"[A-Za-z][\w@+-]{0,80}(?:\.[\w@+-]{1,80}){0,8}(?![\w@-])"
+_NAME = rf"@?(?P<name>{_WORD})"
+_THING = r"(?:service|unit|daemon)"
+_SUBJECT = (
+    rf"(?:(?:(?:the|my|our|your)\s+)?(?:(?P<before>{_THING})\s+(?:called\s+|named\s+)?{_NAME}"
+    rf"|{_NAME.replace('?P<name>', '?P<named>')}\s+(?P<behind>{_THING}))"
+    rf"|{_NAME.replace('?P<name>', '?P<bare>')})"
+)
+_ADVERBS = r"(?:(?:still|really|actually|even|already|currently|now|not|up\s+and)\s+){0,2}"
+_ORDER = rf"(?:is|are|was)\s+{_SUBJECT}\s+{_ADVERBS}(?P<state>{STATES})\b"
+_STATEMENT = rf"(?:if|whether|that)\s+{_SUBJECT}\s+(?:is|are|was)\s+{_ADVERBS}(?P<state>{STATES})\b"
+_SEVERAL: Final = re.compile(
+    rf"(?i)\b(?:are|were)\s+(?P<names>{_WORD}(?:(?:\s*,\s*|\s+(?:and|or)\s+){_WORD}){{1,8}})\s+"
+    rf"(?:services\s+)?{_ADVERBS}{STATES}\b"
+)
+_FORMS: Final = tuple(re.compile(rf"(?i)\b{form}") for form in (_ORDER, _STATEMENT))
+_ASKS: Final = re.compile(
+    r"(?i)\W*(?:(?:please|pls|hey|hi|can\s+you|could\s+you)\W+)*"
+    r"(?:(?:check|see|tell\s+me|find\s+out|verify|show\s+me|look|i\s+want\s+to\s+know)\s+)?\Z"
+)
+_REST: Final = re.compile(
+    r"(?i)\s*(?:\b(?:now|right\s+now|at\s+the\s+moment|currently|here|yet|today|again|please|pls"
+    r"|(?:on|at)\s+(?:this|the|my)\s+\w+|on\s+[\w.-]+)\b\s*)*\W*\Z"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StateQuestion:
+    """The `name` at `start` to `end` of the request.
+
+    `of_service` is True if only a service can be meant, so that the name may be any word. `whole`
+    is True if the request asks nothing else.
+    """
+
+    name: str
+    start: int
+    end: int
+    of_service: bool
+    whole: bool
+
+
+def find_state_questions(request: str) -> Iterator[StateQuestion]:
+    """Yield the questions for the state of one named thing, in the order of their forms."""
+    for form in _FORMS:
+        for found in form.finditer(request):
+            group = next(one for one in ("name", "named", "bare") if found[one])
+            name, start = found[group], found.start(group)
+            if name.lower() in _NO_NAMES:
+                continue
+            of_service = group != "bare" or _is_said_of_services(name, found["state"].lower())
+            whole = _ASKS.match(request, 0, found.start()) and _REST.match(request, found.end())
+            yield StateQuestion(name, start, start + len(name), of_service, bool(whole))
+
+
+def find_named_services(request: str) -> Iterator[tuple[int, str]]:
+    """Yield place and name of each service whose state is asked for: of several, each of them."""
+    for one in find_state_questions(request):
+        if one.of_service:
+            yield one.start, one.name
+    for found in _SEVERAL.finditer(request):
+        for word in re.finditer(_WORD, found["names"]):
+            if word[0].lower() not in _NO_NAMES:
+                yield found.start("names") + word.start(), word[0]
+
+
+def asks_for_a_service(request: str) -> bool:
+    """Return True for a whole request such as "is cron running" or "is the cron service up"."""
+    found = list(find_state_questions(request))
+    return len(found) == 1 and found[0].whole and found[0].of_service
+
+
+def _is_said_of_services(name: str, state: str) -> bool:
+    if state in _UP:
+        return name.isalpha() and name.lower() not in _ALSO_UP
+    return state in _RUNS
