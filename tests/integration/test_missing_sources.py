@@ -51,6 +51,15 @@ def test_a_route_that_runs_such_a_read_fails_too(tmp_path):
     assert (done.code, "error[SOURCE_UNREADABLE]" in done.err) == (1, True)
 
 
+def test_a_plan_does_not_go_on_with_the_rows_of_such_a_read(tmp_path):
+    env = {"PATH": str(tmp_path), "PULSUS_LOG_DIR": str(tmp_path / "logs")}
+    asked = "list the failed services as a markdown table"
+    done = pulsus_here(ROOT, "route", asked, "--run", "--non-interactive", env=env)
+    assert (done.code, done.out.count("|")) == (1, 0), done.err
+    assert "error[SOURCE_UNREADABLE]" in done.err
+    assert "step services/status/service_status could not read what it reports on" in done.err
+
+
 def test_a_saved_listing_without_services_is_an_answer(tmp_path):
     listing = tmp_path / "units.txt"
     listing.write_text("", encoding="utf-8")

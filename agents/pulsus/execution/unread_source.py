@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from pulsus.core.types import ToolSpec
     from pulsus.errors import SourceUnreadable
 
+UNREAD_STEP = "UnreadStep"
+"""The type of the failure in the report of a composition."""
+
 _SAVED = ("path", "file", "export")
 """Names of inputs that take a saved copy of the source."""
 

@@ -73,7 +73,8 @@ def _effect_notes(project: Project, step: PlanStep) -> Iterator[str]:
     for name, value in step.inputs.items():
         path = value.value if isinstance(value, Constant) and name not in tool.target else None
         if isinstance(path, str) and path.startswith("/") and Path(path).is_file():
-            yield f"{step.id}: {one_line(path, 500)} stays, because {tool.id} only reads it"
+            file = one_line(Path(path).name, 200)
+            yield f"{step.id}: the {name} {file} stays, because {tool.id} only reads it"
 
 
 def _reverse_steps(
