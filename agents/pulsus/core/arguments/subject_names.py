@@ -50,7 +50,8 @@ _ABOUT_FOLDERS = frozenset(
 _NAME = r"([A-Za-z][\w@-]*)(?![\w@-])"
 _OF = re.compile(
     rf"(?i)\b(?:of|for)\s+{_NAME}"
-    r"(?=\s*(?:$|[,;:?!]|\.(?:\s|$)|-\s|(?:and|then|in|on|as|since|over|with|from)\b))"
+    r"(?=\s*(?:$|[,;:?!]|\.(?:\s|$)|-\s"
+    r"|(?:and|then|in|on|as|since|over|with|from|currently|lately|now|recently|today)\b))"
 )
 _ENDS = (
     r"(?=\s*(?:$|[,;?!()]|\.(?:\s|$)|-\s"

@@ -20,7 +20,7 @@ STATES: Final = (
 _RUNS: Final = frozenset(("running", "active", "alive", "started", "stopped", "dead"))
 """States that are asked of a service alone."""
 _UP: Final = frozenset(("up", "down"))
-_ALSO_UP: Final = frozenset(
+ALSO_UP: Final = frozenset(
     words("""
         site website page web url api endpoint internet network vpn wifi wlan lo link interface port
         domain tunnel raid array cluster
@@ -107,5 +107,5 @@ def asks_for_a_service(request: str) -> bool:
 
 def _is_said_of_services(name: str, state: str) -> bool:
     if state in _UP:
-        return name.isalpha() and name.lower() not in _ALSO_UP
+        return name.isalpha() and name.lower() not in ALSO_UP
     return state in _RUNS

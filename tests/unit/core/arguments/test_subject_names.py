@@ -256,3 +256,9 @@ ACCOUNT = tool(user="The login name.")
 def test_a_user_that_has_something_is_named():
     assert values("which shell does user marta have", ACCOUNT)["user"] == ("marta", "fill")
     assert values("show the user marta", ACCOUNT)["user"] == ("marta", "propose")
+
+
+def test_an_adverb_behind_a_name_neither_joins_it_nor_hides_it():
+    jobs = tool(user="Only jobs of this user.")
+    assert values("jobs of deploy now", jobs)["user"][0] == "deploy"
+    assert "currently" not in str(values("jobs of the root currently", jobs))

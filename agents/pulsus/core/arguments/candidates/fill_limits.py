@@ -111,7 +111,7 @@ def is_out_of_place(one: Input, candidate: Candidate) -> bool:
     """
     if candidate.kind in ("path", "file") and not one.words.isdisjoint(_WORDS_OF_FIELDS):
         return True
-    if _is_adverb_of_time(candidate) and _WORDS_OF_TIME.isdisjoint(one.words | one.described):
+    if _ends_with_time_adverb(candidate) and _WORDS_OF_TIME.isdisjoint(one.words | one.described):
         return True
     closed = _CLOSED_LIST.match(one.description) if one.type == "string" else None
     if closed is None:
@@ -120,9 +120,9 @@ def is_out_of_place(one: Input, candidate: Candidate) -> bool:
     return str(candidate.value).lower() not in allowed
 
 
-def _is_adverb_of_time(candidate: Candidate) -> bool:
+def _ends_with_time_adverb(candidate: Candidate) -> bool:
     said = str(candidate.value).lower().split()
-    return candidate.kind in _PLAIN_WORDS and bool(said) and TIME_ADVERBS.issuperset(said)
+    return candidate.kind in _PLAIN_WORDS and bool(said) and said[-1] in TIME_ADVERBS
 
 
 def limit_of(one: Input, candidate: Candidate) -> float:

@@ -22,6 +22,7 @@ from pulsus.core.arguments.subject_names import (
 )
 from pulsus.core.arguments.write_choices import propose_write_choices
 from pulsus.core.compose.selection.choose_policy import CLEAR_MARGIN
+from pulsus.core.text.state_questions import ALSO_UP
 from pulsus.core.text.tokens import content_words
 from pulsus.core.types import Ranked, ToolSpec
 
@@ -99,6 +100,8 @@ def search_by_subject(
         contract = from_arguments(ranked.tool.args, ranked.tool.id, ranked.tool.summary)
         subject = find_subject_name(text, contract)
         if subject is None or subject.p < SUBJECT_P or _MACHINE.fullmatch(subject.text):
+            continue
+        if subject.text.lower() in ALSO_UP:  # "is vpn up" asks for no container of that name
             continue
         named = f"{text[: subject.start]}{subject.thing}{text[subject.end :]}"
         if named not in asked:

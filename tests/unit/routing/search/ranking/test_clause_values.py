@@ -157,3 +157,11 @@ def test_the_owner_of_a_file_is_not_written_into_the_file_as_a_setting():
 )
 def test_a_setting_in_a_file_stays_a_setting(text):
     assert search(text, [LINE, MODES])[0] == (LINE, MODES)
+
+
+def test_a_network_that_is_up_is_no_container_of_that_name():
+    name = ArgSpec("name", "str", True, None, "The container, for example `web`.")
+    containers = candidate("containers/list/container_list", 0.2, name, kind="read")
+    sure = replace(containers, p=0.98)
+    assert by_subject("is vpn up", [containers], sure)[0] == (containers,)
+    assert by_subject("is redis up", [containers], sure)[0] != (containers,)
