@@ -152,7 +152,7 @@ def _add_subject_name(
     found = find_subject_name(request, tool)
     if found is None:
         return
-    weaker = [v for v in values if v.p < found.p and _is_part_of(v, found)]
+    weaker = [v for v in values if v.p < found.p and _is_replaced_by(v, found)]
     if weaker and found.p >= TEXT_LIMIT and not only_propose:
         values[:] = [v for v in values if v not in weaker]
         places[:] = [(a, b) for a, b in places if a < found.start or found.end < b]
@@ -164,7 +164,7 @@ def _add_subject_name(
     values.append(_subject_value(found, only_propose))
 
 
-def _is_part_of(value: FilledValue, found: SubjectName) -> bool:
+def _is_replaced_by(value: FilledValue, found: SubjectName) -> bool:
     """Return True for the same words, or other words that were only proposed for the same input."""
     return value.text == found.text or (value.name == found.name and value.state == "propose")
 
@@ -196,12 +196,13 @@ def _add_needed_value(
 ) -> None:
     """Add the only path or host of a request for inputs of which a call needs one.
 
-    It is proposed only if the weights are sure that it belongs to another input, and if it is a
-    name that may be anything, such as `web01`. A run without it fails, and then it is offered.
+    It replaces the same text of an optional input, and is then only proposed. So is a name that may
+    be anything, such as `web01`. A run without it fails, and then it is offered.
     """
-    sure = [value for value in values if value.state == "fill"]
-    used = {value.text for value in sure}
-    found = find_needed_value(reading.options, {value.name for value in sure}, used)
+    group = {one.name for one, _ in reading.options if one.alternatives}
+    used = {value.text for value in values if value.name not in group}
+    given = {value.name for value in values if value.state == "fill"}
+    found = find_needed_value(reading.options, given, used)
     if found is None:
         return
     one, candidate = found

@@ -12,12 +12,19 @@ from functools import lru_cache
 
 from pulsus.core.text.state_questions import asks_for_a_service
 from pulsus.core.text.tokens import stem, stems, words
+from pulsus.core.types import ToolSpec
 
 _POLITE = re.compile(r"\b(?:please|pls|plz|thanks|thx)\b")
 _ASKS_TO_SHOW = re.compile(
     r"^\W*(?:show|print|display|list|give)(?:\s+(?:me|us))?(?:\s+all)?(?:\s+the)?\s+(?=\S)"
 )
 _PARTICLES = frozenset(("in", "on", "out", "off"))
+_PREPOSITIONS = frozenset(("in", "on"))
+_BETWEEN = frozenset(words("me us him her it them back still currently already now recently"))
+"""Words between a verb and "in" or "on"; behind other words these are prepositions."""
+_MOST_BETWEEN = 2
+"""Words between a verb and its particle: "turn the server off"."""
+_SERVICES = frozenset(map(stem, ("service", "unit", "daemon")))
 
 
 def is_one_of(request: str, intents: Iterable[str]) -> bool:
@@ -30,9 +37,16 @@ def is_one_of(request: str, intents: Iterable[str]) -> bool:
     return any(letters_of(intent) in meant for intent in intents)
 
 
-def has_service_question(intents: Iterable[str]) -> bool:
-    """Return True if one of the intents asks if a service runs, whatever its name is."""
-    return any(asks_for_a_service(intent) for intent in intents)
+def answers_for_any_service(tool: ToolSpec) -> bool:
+    """Return True if a tool has an intent that asks if a service runs, and an input for its name.
+
+    A tool without such an input answers for the service of its intent alone.
+    """
+    intents = tool.manifest.intents if tool.manifest else ()
+    if not any(asks_for_a_service(intent) for intent in intents):
+        return False
+    named = (stems(f"{arg.name} {arg.description}") for arg in tool.args if arg.type_hint == "str")
+    return any(not _SERVICES.isdisjoint(said) for said in named)
 
 
 def letters_of(text: str) -> str:
@@ -46,25 +60,40 @@ def letters_of(text: str) -> str:
 def share_of_anti_intent(hint: str, said: Collection[str], request: str) -> float:
     """Return the share of an anti-intent that a request says, from 0 to 1.
 
-    `said` are the stems of the request. A verb with its particle counts as it stands only: "logged
-    in" is about logins, and its only stem, "log", is in "the latest log files" too.
+    `said` are the stems of the request. A verb with its particle counts with it only, a few words
+    apart or as one word: "logged in" is about logins, and its only stem, "log", is in "the latest
+    log files" too.
     """
     wanted, verb = _read_hint(hint)
     share = sum(key in said for key in wanted) / len(wanted) if wanted else 0.0
-    return share if not (share and verb) or verb in _stemmed(request) else 0.0
+    if verb and (said_apart := _says_verb(verb, request)) != bool(share):
+        return float(said_apart)
+    return share
+
+
+def _says_verb(verb: tuple[str, str], request: str) -> bool:
+    """Return True for a verb (its stem) with its particle: "logged into", "log me in", "login"."""
+    key, particle = verb
+    asked = [(word, stem(word)) for word in words(request)]
+    for place, (word, its_stem) in enumerate(asked):
+        if word.startswith(key) and its_stem in (f"{key}{particle}", stem(f"{key}{particle}s")):
+            return True
+        if its_stem != key:
+            continue
+        for near, _ in asked[place + 1 : place + 2 + _MOST_BETWEEN]:
+            if near in (particle, f"{particle}to"):
+                return True
+            if particle in _PREPOSITIONS and near not in _BETWEEN:
+                break
+    return False
 
 
 @lru_cache(maxsize=4096)
-def _read_hint(hint: str) -> tuple[tuple[str, ...], str]:
-    """Return the stems of an anti-intent, and the whole of it if it is a verb with a particle.
+def _read_hint(hint: str) -> tuple[tuple[str, ...], tuple[str, str] | None]:
+    """Return the stems of an anti-intent, and stem and particle if it is a verb with a particle.
 
     The result is cached: each clause of each request needs those of the same hints.
     """
-    is_verb = len(said := words(hint)) == 2 and said[1] in _PARTICLES
-    return tuple(stems(hint)), _stemmed(hint) if is_verb else ""
-
-
-@lru_cache(maxsize=16)
-def _stemmed(text: str) -> str:
-    """Return the stems of all words, also of small ones, between blanks."""
-    return f" {' '.join(map(stem, words(text)))} "
+    said = words(hint)
+    is_verb = len(said) == 2 and said[1] in _PARTICLES
+    return tuple(stems(hint)), (stem(said[0]), said[1]) if is_verb else None

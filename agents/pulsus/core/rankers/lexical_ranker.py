@@ -21,7 +21,7 @@ from pulsus.core.rankers.calibration import Calibration, shipped_calibration
 from pulsus.core.rankers.doc_feature import doc_shares, remembered_candidates, word_gain
 from pulsus.core.rankers.effect_mismatch import commands, groups_of
 from pulsus.core.rankers.feature_protocol import EmbeddingSimilarity, Feature, Memory, PastVotes
-from pulsus.core.rankers.intent_phrases import has_service_question, is_one_of, letters_of
+from pulsus.core.rankers.intent_phrases import answers_for_any_service, is_one_of, letters_of
 from pulsus.core.rankers.lexical import index_builder, query_terms
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import KIND_BITS, KINDS
@@ -261,7 +261,9 @@ class Ranker:
         found = frozenset(number for number, phrases in intents if is_one_of(text, phrases))
         if found or not of_service:
             return found
-        return frozenset(number for number, phrases in intents if has_service_question(phrases))
+        return frozenset(
+            number for number, _ in intents if answers_for_any_service(self._tool_by_number(number))
+        )
 
     def _tool_numbers(self, ids: Iterable[str]) -> list[int]:
         found = (self.documents.number(tool_id) for tool_id in ids)

@@ -20,7 +20,7 @@ STATES: Final = (
 _RUNS: Final = frozenset(("running", "active", "alive", "started", "stopped", "dead"))
 """States that are asked of a service alone."""
 _UP: Final = frozenset(("up", "down"))
-ALSO_UP: Final = frozenset(
+UP_BUT_NO_SERVICE: Final = frozenset(
     words("""
         site website page web url api endpoint internet network vpn wifi wlan lo link interface port
         domain tunnel raid array cluster
@@ -43,21 +43,23 @@ _SUBJECT = (
     rf"|{_NAME.replace('?P<name>', '?P<bare>')})"
 )
 _ADVERBS = r"(?:(?:still|really|actually|even|already|currently|now|not|up\s+and)\s+){0,2}"
-_ORDER = rf"(?:is|are|was)\s+{_SUBJECT}\s+{_ADVERBS}(?P<state>{STATES})\b"
+_QUESTION = rf"(?:is|are|was)\s+{_SUBJECT}\s+{_ADVERBS}(?P<state>{STATES})\b"
 _STATEMENT = rf"(?:if|whether|that)\s+{_SUBJECT}\s+(?:is|are|was)\s+{_ADVERBS}(?P<state>{STATES})\b"
 _SEVERAL: Final = re.compile(
     rf"(?i)\b(?:are|were)\s+(?P<names>{_WORD}(?:(?:\s*,\s*|\s+(?:and|or)\s+){_WORD}){{1,8}})\s+"
     rf"(?:services\s+)?{_ADVERBS}{STATES}\b"
 )
-_FORMS: Final = tuple(re.compile(rf"(?i)\b{form}") for form in (_ORDER, _STATEMENT))
+_FORMS: Final = tuple(re.compile(rf"(?i)\b{form}") for form in (_QUESTION, _STATEMENT))
 _ASKS: Final = re.compile(
     r"(?i)\W*(?:(?:please|pls|hey|hi|can\s+you|could\s+you)\W+)*"
     r"(?:(?:check|see|tell\s+me|find\s+out|verify|show\s+me|look|i\s+want\s+to\s+know)\s+)?\Z"
 )
-_REST: Final = re.compile(
-    r"(?i)\s*(?:\b(?:now|right\s+now|at\s+the\s+moment|currently|here|yet|today|again|please|pls"
-    r"|(?:on|at)\s+(?:this|the|my)\s+\w+|on\s+[\w.-]+)\b\s*)*\W*\Z"
+_REST_WORDS: Final = frozenset(
+    words("now right at the moment currently here yet today again please pls thanks")
 )
+"""Words behind a question that ask nothing more. "on" and "at" may name the machine too."""
+_MOST_REST: Final = 8
+_THE: Final = frozenset(("this", "the", "my", "our", "your"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +86,9 @@ def find_state_questions(request: str) -> Iterator[StateQuestion]:
             if name.lower() in _NO_NAMES:
                 continue
             of_service = group != "bare" or _is_said_of_services(name, found["state"].lower())
-            whole = _ASKS.match(request, 0, found.start()) and _REST.match(request, found.end())
-            yield StateQuestion(name, start, start + len(name), of_service, bool(whole))
+            whole = _ASKS.match(request, 0, found.start()) is not None
+            whole = whole and _asks_nothing_more(request[found.end() :])
+            yield StateQuestion(name, start, start + len(name), of_service, whole)
 
 
 def find_named_services(request: str) -> Iterator[tuple[int, str]]:
@@ -107,5 +110,21 @@ def asks_for_a_service(request: str) -> bool:
 
 def _is_said_of_services(name: str, state: str) -> bool:
     if state in _UP:
-        return name.isalpha() and name.lower() not in ALSO_UP
+        return name.isalpha() and name.lower() not in UP_BUT_NO_SERVICE
     return state in _RUNS
+
+
+def _asks_nothing_more(rest: str) -> bool:
+    """Return True if words such as "right now" and "on the server" are all that follow."""
+    said = [word for part in rest.lower().split(None, _MOST_REST) if (word := part.strip(",.;:!?"))]
+    if len(said) > _MOST_REST:
+        return False
+    while said:
+        word = said.pop(0)
+        if word in ("on", "at") and said and not (word == "at" and said[:2] == ["the", "moment"]):
+            if said[0] in _THE and len(said) > 1:
+                said.pop(0)
+            said.pop(0)
+        elif word not in _REST_WORDS:
+            return False
+    return True

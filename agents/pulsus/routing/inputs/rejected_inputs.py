@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from pulsus.approvals.approver_protocol import Approver
-from pulsus.core.types import JsonValue, ToolSpec
+from pulsus.core.types import ArgSpec, JsonValue, ToolSpec
 from pulsus.errors import InputMissing, UsageError
 from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.routing.inputs.missing_inputs import describe_inputs, input_text, proposed_option
@@ -29,16 +29,17 @@ def ask_after_rejection(
     proposals, if no value can be or is given, UsageError for an answer that does not fit, and
     `rejection` if it speaks of a given value.
     """
-    words = set(_WORD.findall(str(rejection.details.get("reason", ""))))
+    reason = str(rejection.details.get("reason", ""))
+    words = set(_WORD.findall(reason))
     named = [arg for arg in tool.args if arg.name in words and arg.name not in given]
     if not named or rejection.details.get("step"):
         raise rejection
-    if not words.isdisjoint(given):
+    if any(_tells_value_of(name, reason) for name in given):
         options = " or ".join(f"--input {arg.name}=…" for arg in named)
         rejection.hint = f"add {options}; {rejection.hint}"
         raise rejection
     named.sort(key=lambda arg: arg.name not in proposed)
-    message = f"{tool.name} needs another input: {rejection.details['reason']}"
+    message = f"{tool.name} needs another input: {reason}"
     if person is not None:
         person.explain_rejection(message)
         for arg in named:
@@ -50,3 +51,16 @@ def ask_after_rejection(
     options = " or ".join(proposed_option(arg.name, proposed) for arg in likely or named)
     error.offer(f"add {options}")
     raise error from rejection
+
+
+def missing_arguments(error: InputMissing, tool: ToolSpec) -> tuple[ArgSpec, ...]:
+    """Return the arguments of the tool that the error lists."""
+    listed = error.details.get("missing")
+    rows = listed if isinstance(listed, list) else []
+    names = {row.get("name") for row in rows if isinstance(row, Mapping)}
+    return tuple(arg for arg in tool.args if arg.name in names)
+
+
+def _tells_value_of(name: str, reason: str) -> bool:
+    """Return True if a reason has the value of an input behind its name: `path '/x' is no file`."""
+    return re.search(rf"\b{re.escape(name)}[ =:]+['\"`\d\[{{-]", reason) is not None

@@ -19,12 +19,12 @@ from pulsus.core.types import (
     RouteOutcome,
     Verification,
 )
-from pulsus.errors import ApprovalNeeded, ToolNotFound, UsageError, WriteUnverified
+from pulsus.errors import ApprovalNeeded, InputMissing, ToolNotFound, UsageError, WriteUnverified
 from pulsus.execution.tool_process import RunResult
 from pulsus.routing.delivery.candidate_module import read_module
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.inputs.missing_inputs import asks_once_before_a_write, unfollowed_words
-from pulsus.routing.inputs.rejected_inputs import ask_after_rejection
+from pulsus.routing.inputs.rejected_inputs import ask_after_rejection, missing_arguments
 from pulsus.routing.plans.run_composition import run_composition
 from pulsus.routing.plans.verify_write import verify_write
 from pulsus.routing.runs.run_promoted import ToolRun, prepare_tool, run_prepared
@@ -75,6 +75,8 @@ def run_module(
         done, answers = run_verified(
             project, ToolRun(tool, source, inputs, consent, rendered=rendered), proposed
         )
+    except InputMissing as refusal:
+        return replace(outcome, missing=missing_arguments(refusal, tool), failure=refusal)
     except ApprovalNeeded as refusal:
         return replace(outcome, failure=refusal)
     answered = {name: InputValue(value, "answer") for name, value in answers.items()}

@@ -387,3 +387,19 @@ def test_a_needed_value_that_may_belong_elsewhere_is_only_proposed(request_, val
 
 def test_of_two_paths_none_is_chosen_for_the_input_that_a_call_needs():
     assert filled("expiry of certificates server.pem and other.pem", EXPIRY) == {}
+
+
+def test_the_value_of_a_required_input_is_not_given_to_an_alternative():
+    text = {"type": "string", "default": ""}
+    words = {**text, "description": "The words; give this or `pattern_file`."}
+    listed = {**text, "description": "A file with the words; give this or `pattern`."}
+    log = {"type": "string", "description": "The log file."}
+    search = tool(["path"], path=log, pattern=words, pattern_file=listed)
+    assert filled("grep words in the log file /var/log/app.log", search) == {
+        "path": "/var/log/app.log"
+    }
+    host = {**text, "description": "The machine; give this or `inventory_file`."}
+    inventory = {**text, "description": "A file of machines; give this or `host`."}
+    key = {"type": "string", "description": "The key file."}
+    check = tool(["key_file"], key_file=key, host=host, inventory_file=inventory)
+    assert "inventory_file" not in proposed("check the key file /etc/ssl/a.pem", check)

@@ -34,6 +34,12 @@ def test_other_words_make_another_request(request_):
     [
         ("who logged in today", "logged in", 1.0),
         ("did anyone log in recently", "logged in", 1.0),
+        ("who is currently logged into the box", "logged in", 1.0),
+        ("users logged currently in", "logged in", 1.0),
+        ("last login of bob", "logged in", 1.0),
+        ("when did bob logout", "log out", 1.0),
+        ("turn the server off", "turn off", 1.0),
+        ("turn it on, then list what is off", "turn off", 0.0),
         ("the latest log files in /srv", "logged in", 0.0),
         ("newest files in app.log", "logged in", 0.0),
         ("convert it, only the audio", "to audio", 1.0),

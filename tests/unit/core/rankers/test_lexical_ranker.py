@@ -12,7 +12,7 @@ from pulsus.core.rankers.lexical.query_terms import request_terms
 from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.core.rankers.scorer import dense_share
 from pulsus.core.rankers.tie_breaks import RankedCandidate, end_of_tie, tie_break, tie_key
-from pulsus.core.types import ToolHistory, Vote
+from pulsus.core.types import ArgSpec, ToolHistory, Vote
 from tests.ranking import CATALOGUE, tool
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -176,7 +176,11 @@ def test_part_of_an_intent_or_more_is_no_intent(request_text):
     assert not any(r.phrased for r in PHRASES.rank(request_text))
 
 
-SERVICES = tool("services/status/units", "Show the units.", intents=("is nginx running",))
+NGINX = tool("services/status/nginx_health", "Probe nginx.", intents=("is nginx running",))
+SERVICES = replace(
+    tool("services/status/units", "Show the units.", intents=("is nginx running",)),
+    args=(ArgSpec("name", "str", False, "''", "Only services whose name contains this."),),
+)
 JOBS = tool(
     "services/schedule/cron_jobs", "List the cron jobs that are running.", intents=("cron",)
 )
@@ -189,6 +193,11 @@ STATES = Ranker.build((SERVICES, JOBS, *CATALOGUE))
 def test_a_service_named_like_the_word_of_another_tool_is_still_a_service(request_text):
     best = STATES.rank(request_text)[0]
     assert (best.tool.id, best.phrased) == ("services/status/units", True)
+
+
+def test_a_tool_for_one_service_is_not_selected_for_another():
+    found = Ranker.build((NGINX, JOBS, *CATALOGUE)).rank("is postgres running")
+    assert not any(r.phrased for r in found)
 
 
 @pytest.mark.parametrize("request_text", ["which cron jobs are running", "is it running", "cron"])

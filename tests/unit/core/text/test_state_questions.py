@@ -23,6 +23,9 @@ from pulsus.core.text.state_questions import (
         ("tell me if the cups service is enabled", "cups"),
         ("is user@1000.service active", "user@1000.service"),
         ("is redis down right now", "redis"),
+        ("is redis up at the moment?", "redis"),
+        ("is redis running on this machine, please", "redis"),
+        ("is redis running on web01 now", "redis"),
     ],
 )
 def test_a_question_for_one_service_gives_its_name(request_text, name):
@@ -48,6 +51,7 @@ def test_a_question_for_one_service_gives_its_name(request_text, name):
         "is swap enabled",
         "which cron jobs run",
         "is cron running and how many errors are in a.log",
+        "is cron running at the moment of the backup",
         "are jobs running",
     ],
 )
@@ -65,4 +69,11 @@ def test_a_hostile_text_is_read_in_linear_time(part):
     begun = time.process_time()
     assert not asks_for_a_service(part * 4000)
     list(find_named_services(part * 4000))
+    assert time.process_time() - begun < 2.0
+
+
+@pytest.mark.parametrize("rest", [" at the moment", " on this here", " now", " on my", " at", "."])
+def test_hostile_words_behind_a_question_are_read_in_linear_time(rest):
+    begun = time.process_time()
+    assert not asks_for_a_service(f"is cron running{rest * 4000} zzz")
     assert time.process_time() - begun < 2.0

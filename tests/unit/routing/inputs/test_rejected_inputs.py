@@ -1,5 +1,6 @@
 """A tool that needs one of several inputs gets one, and no wrong value is asked about instead."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 
 from pulsus.core.types import ArgSpec, ToolSpec
 from pulsus.errors import InputMissing, UsageError
-from pulsus.routing.inputs.rejected_inputs import ask_after_rejection
+from pulsus.routing.inputs.rejected_inputs import ask_after_rejection, missing_arguments
 
 HOST = ArgSpec("host", "str", False, "''", "The site; give this or `file`.")
 FILE = ArgSpec("file", "str", False, "''", "A certificate file; give this or `host`.")
@@ -26,8 +27,7 @@ EITHER = ToolSpec(
 )
 
 
-def rejection():
-    reason = "host '' and file '': give exactly one of the two"
+def rejection(reason="host '' and file '': give exactly one of the two"):
     return UsageError(f"it rejects its inputs: {reason}", hint="look", reason=reason, step=None)
 
 
@@ -87,6 +87,21 @@ def test_a_rejection_of_given_inputs_is_not_asked_about():
 
 def test_a_wrong_value_is_not_called_a_missing_input():
     with pytest.raises(UsageError) as refused:
-        ask_after_rejection(rejection(), EITHER, {"host": "no host"}, {}, Person())
+        ask_after_rejection(
+            rejection("host 'no host' has no file"), EITHER, {"host": "no host"}, {}, None
+        )
     assert refused.value.code == "USAGE"
     assert "--input file=…" in refused.value.hint
+
+
+def test_the_name_of_a_given_input_among_other_words_does_not_end_the_question():
+    tool = replace(EITHER, args=(*EITHER.args, ArgSpec("port", "int", False, "443", "The port.")))
+    reason = "host '' and file '': the port alone is not enough"
+    found = ask_after_rejection(rejection(reason), tool, {"port": 8443}, {}, Person("a.org"))
+    assert found == {"host": "a.org"}
+
+
+def test_the_inputs_that_a_rejection_lists_are_the_missing_ones_of_the_route():
+    with pytest.raises(InputMissing) as refused:
+        ask_after_rejection(rejection(), EITHER, {}, {"file": "a.crt"}, None)
+    assert missing_arguments(refused.value, EITHER) == EITHER.args

@@ -23,14 +23,12 @@ from pulsus.core.storage.decision_log.log_record import (
 from pulsus.core.system.descriptors import closing_fd
 from pulsus.errors import AuditTampered, storage_error
 
-IF_REMOVED = (
-    "if you removed the folder yourself, as before a new clone, go on with "
-    '`pulsus audit --accept-break "cloned again"`'
-)
 GO_ON = (
     "`pulsus audit` names what is damaged; compare it with a backup, and once you know why, "
     "`pulsus audit --accept-break REASON` records that and goes on"
 )
+IF_REMOVED = "did you remove the folder yourself, as before a new clone? Then that is the reason"
+"""A log of which no file is left. Whoever wants to hide something removes it too."""
 
 _NEAR_END = 16 * 1024
 """Bytes that are read first to find the end of the log."""
@@ -132,5 +130,5 @@ def _read_last_record(path: Path) -> tuple[LogRecord | None, bytes, int]:
 def tampered_error(path: Path, why: str, *, gone: bool = False) -> AuditTampered:
     """Return the error for a log that was changed, or of which no file is left (`gone`)."""
     error = AuditTampered(f"the decision log was changed: {path} {why}", path=str(path))
-    error.offer(*([IF_REMOVED, f"else {GO_ON}"] if gone else [GO_ON]))
+    error.offer(GO_ON, *([IF_REMOVED] if gone else []))
     return error

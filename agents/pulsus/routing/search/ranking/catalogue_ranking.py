@@ -76,8 +76,8 @@ class CatalogueRanking:
         def rank(wording: str) -> Sequence[Ranked]:
             return self._rank(wording, tools, (), index)
 
-        found = search_without_values(text, found, tau, rank, sure=SURE_BY_WORDS)
-        return search_by_subject(text, found, tau, rank, sure=SURE_BY_WORDS)
+        found = search_without_values(text, found, tau, rank, sure_from=SURE_BY_WORDS)
+        return search_by_subject(text, found, tau, rank, sure_from=SURE_BY_WORDS)
 
     def rank_inside(self, intent: ParsedIntent, tools: frozenset[str]) -> tuple[Ranked, ...]:
         """Return the candidates among these tools, by words alone."""

@@ -22,7 +22,7 @@ from pulsus.core.arguments.subject_names import (
 )
 from pulsus.core.arguments.write_choices import propose_write_choices
 from pulsus.core.compose.selection.choose_policy import CLEAR_MARGIN
-from pulsus.core.text.state_questions import ALSO_UP
+from pulsus.core.text.state_questions import UP_BUT_NO_SERVICE
 from pulsus.core.text.tokens import content_words
 from pulsus.core.types import Ranked, ToolSpec
 
@@ -48,16 +48,17 @@ def search_without_values(
     floor: float,
     rank: Callable[[str], Sequence[Ranked]],
     *,
-    sure: float = 0.0,
+    sure_from: float = 0.0,
 ) -> tuple[Ranked, ...]:
-    """Return the candidates; if none reaches `floor`, one with its p without its values is first.
+    """Return the candidates. If none reaches `floor`, one may be raised and put first.
 
-    Only a tool that writes, that is the first without them, and that reaches `floor` then. The
-    words that are left have to name it. If a first candidate that reaches `floor` is below `sure`,
-    it becomes surer in the same way, and the order stays.
+    Its new p is that of the request without the values that it takes. Only a tool that writes, that
+    is the first without them, and that reaches `floor` then. The words that are left have to name
+    it. If the first candidate is between `floor` and `sure_from`, it becomes surer in the same way,
+    and the order stays.
     """
     found = _put_setters_first(text, found)
-    if not found or found[0].p >= max(floor, sure):
+    if not found or found[0].p >= max(floor, sure_from):
         return tuple(found)
     decided = found[0].p >= floor
     for place, ranked in enumerate(found[: 1 if decided else MOST_COMPARED]):
@@ -76,7 +77,7 @@ def search_by_subject(
     floor: float,
     rank: Callable[[str], Sequence[Ranked]],
     *,
-    sure: float = 0.0,
+    sure_from: float = 0.0,
 ) -> tuple[Ranked, ...]:
     """Return the candidates; if none reaches `floor`, one with its p for what a name names is
     first.
@@ -86,10 +87,11 @@ def search_by_subject(
 
     "is rsyslog running" asks what "is the service running" asks, for a tool that takes the name of
     a service. Only a tool that reads, and that is the best for these words with p ≥ `floor`. A
-    first candidate between `floor` and `sure` becomes surer in the same way, and the order stays.
+    first candidate between `floor` and `sure_from` becomes surer in the same way, and the order
+    stays.
     """
     coded = names_coded_setting(text)
-    if not found or (found[0].p >= max(floor, sure) and not coded):
+    if not found or (found[0].p >= max(floor, sure_from) and not coded):
         return tuple(found)
     decided = found[0].p >= floor and not coded
     raised: list[tuple[float, int]] = []
@@ -101,7 +103,9 @@ def search_by_subject(
         subject = find_subject_name(text, contract)
         if subject is None or subject.p < SUBJECT_P or _MACHINE.fullmatch(subject.text):
             continue
-        if subject.text.lower() in ALSO_UP:  # "is vpn up" asks for no container of that name
+        if (
+            subject.text.lower() in UP_BUT_NO_SERVICE
+        ):  # "is vpn up" asks for no container of that name
             continue
         named = f"{text[: subject.start]}{subject.thing}{text[subject.end :]}"
         if named not in asked:

@@ -45,11 +45,11 @@ def test_a_tool_that_other_words_do_not_name_stays_as_it_is():
 
 def test_a_first_tool_that_reaches_the_floor_becomes_as_sure_as_one_below_it():
     near = replace(RESTART, p=0.7)
-    again = search_without_values("restart rsyslog", [near], FLOOR, lambda _: [SURE], sure=0.9)
+    again = search_without_values("restart rsyslog", [near], FLOOR, lambda _: [SURE], sure_from=0.9)
     assert [(one.p, one.p_before_values) for one in again] == [(0.97, 0.7)]
     assert search("restart rsyslog", [near])[0] == (near,)
     less = replace(SURE, p=0.6)
-    kept = search_without_values("restart rsyslog", [near], FLOOR, lambda _: [less], sure=0.9)
+    kept = search_without_values("restart rsyslog", [near], FLOOR, lambda _: [less], sure_from=0.9)
     assert kept == (near,)
 
 
@@ -88,10 +88,12 @@ def test_a_first_tool_that_takes_the_name_becomes_as_sure_as_one_below_the_floor
     load = candidate("system/load/load_average", 0.2, kind="read")
     near = replace(STATUS, p=0.7)
     sure = replace(STATUS, p=0.98)
-    again = search_by_subject("is rsyslog running", [near, load], FLOOR, lambda _: [sure], sure=0.9)
+    again = search_by_subject(
+        "is rsyslog running", [near, load], FLOOR, lambda _: [sure], sure_from=0.9
+    )
     assert [(one.p, one.p_before_values) for one in again] == [(0.98, 0.7), (0.2, None)]
     other = search_by_subject(
-        "is rsyslog running", [replace(load, p=0.7), near], FLOOR, lambda _: [sure], sure=0.9
+        "is rsyslog running", [replace(load, p=0.7), near], FLOOR, lambda _: [sure], sure_from=0.9
     )
     assert [one.p for one in other] == [0.7, 0.7]
 
