@@ -362,7 +362,9 @@ def test_a_project_cannot_bring_its_own_approvals(project, monkeypatch):
     planted = project / "planted"
     shutil.copytree(UserState.of(project).folder, planted / "pulsus")
     monkeypatch.setenv("XDG_STATE_HOME", "planted")
-    monkeypatch.setenv("HOME", str(project.parent / "home"))
+    home = project.parent / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
     monkeypatch.chdir(project)
     assert asked(project) == ["tools.python"]
     monkeypatch.setenv("XDG_STATE_HOME", str(planted))
