@@ -52,7 +52,7 @@ _SEVERAL: Final = re.compile(
 _FORMS: Final = tuple(re.compile(rf"(?i)\b{form}") for form in (_QUESTION, _STATEMENT))
 _ASKS: Final = re.compile(
     r"(?i)\W*(?:(?:please|pls|hey|hi|can\s+you|could\s+you)\W+)*"
-    r"(?:(?:check|see|tell\s+me|find\s+out|verify|show\s+me|look|i\s+want\s+to\s+know)\s+)?\Z"
+    r"(?:(?:check|see|tell\s+me|find\s+out|verify|show\s+me|look|why|i\s+want\s+to\s+know)\s+)?\Z"
 )
 _REST_WORDS: Final = frozenset(
     words("now right at the moment currently here yet today again please pls thanks")

@@ -24,6 +24,7 @@ from pulsus.core.text.state_questions import (
         ("is user@1000.service active", "user@1000.service"),
         ("is redis down right now", "redis"),
         ("is redis up at the moment?", "redis"),
+        ("why is postgres down", "postgres"),
         ("is redis running on this machine, please", "redis"),
         ("is redis running on web01 now", "redis"),
     ],

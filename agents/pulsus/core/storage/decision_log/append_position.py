@@ -28,7 +28,7 @@ GO_ON = (
     "`pulsus audit --accept-break REASON` records that and goes on"
 )
 IF_REMOVED = "did you remove the folder yourself, as before a new clone? Then that is the reason"
-"""A log of which no file is left. Whoever wants to hide something removes it too."""
+"""A log of which no file is left. An attacker who hides something removes it too."""
 
 _NEAR_END = 16 * 1024
 """Bytes that are read first to find the end of the log."""
