@@ -304,6 +304,10 @@ class Denied(PulsusError, code="POLICY_BLOCKED", exit_status=6):
     """The policy blocks the action. No approval can allow it."""
 
 
+class TokenRefused(PulsusError, code="TOKEN_REFUSED", exit_status=6):
+    """A token is not valid, or its role may not do this."""
+
+
 class CommandRefused(PulsusError, code="COMMAND_REFUSED", exit_status=6):
     """A command is not proven to read only and to end by itself."""
 

@@ -62,6 +62,7 @@ def test_a_partial_word_is_completed(tmp_path, line, offers):
         ("pulsus explain x --why-not count_w", ["text/count/count_words"]),
         ("pulsus commands show systemct", ["systemctl"]),
         ("pulsus config show sandbox.max_s", ["sandbox.max_seconds"]),
+        ("pulsus feedback la", ["last"]),
         ("pulsus run nonsense", []),
     ],
 )

@@ -188,6 +188,9 @@ def test_a_disabled_user_is_out_at_once(server):
     server.users("disable", "gone")
     assert gone.ask("GET", "/api/v1/approvals")[0] == 401
     assert client.ask("GET", "/api/v1/approvals")[0] == 401
+    server.users("enable", "gone")
+    assert client.ask("GET", "/api/v1/approvals")[0] == 200
+    server.users("disable", "gone")
 
 
 @pytest.mark.seconds

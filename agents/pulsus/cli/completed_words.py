@@ -58,6 +58,12 @@ def _runs(session: CommandSession) -> Iterable[str]:
         return [run.run_id for run in journal.list_runs(_MOST_RUNS)]
 
 
+def _routes(session: CommandSession) -> Iterable[str]:
+    """Yield "last" and the newest routes: a run id begins with its time."""
+    folders = sorted((session.app.log_dir / "runs").glob("run-*"), reverse=True)
+    return ("last", *(folder.name for folder in folders[:_MOST_RUNS]))
+
+
 def _programs(session: CommandSession) -> Iterable[str]:
     return session.app.commands.context.tables.names()
 
@@ -71,5 +77,6 @@ def _settings(session: CommandSession) -> Iterable[str]:
 
 complete_tools: Final = _complete_with(_tools)
 complete_runs: Final = _complete_with(_runs)
+complete_routes: Final = _complete_with(_routes)
 complete_programs: Final = _complete_with(_programs)
 complete_settings: Final = _complete_with(_settings)

@@ -10,6 +10,9 @@ WIDTH = 80
 _AS_IT_IS = "\b\n"
 """Tells click to keep the lines of a paragraph."""
 
+_UNAPPROVED = "settings of the project wait for your approval"
+"""Each command that reads the settings refuses those of a project that nobody approved."""
+
 EACH_ITS_OWN = "Exit codes: `--help` of each command lists its own."
 
 
@@ -25,6 +28,8 @@ def page_end(
 def _list_exit_statuses(exits: Mapping[int, str]) -> str:
     """Return the codes with their meanings, on as many lines as they need."""
     lines = ["Exit codes:"]
+    if 4 not in exits and "settings" in exits.get(2, ""):
+        exits = dict(sorted({**exits, 4: _UNAPPROVED}.items()))
     last = len(exits) - 1
     for at, (code, meaning) in enumerate(exits.items()):
         said = f"{code} {meaning}" + (" ·" if at < last else "")

@@ -17,7 +17,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.server_client import TOKEN_VARIABLE, read_token_file
-from pulsus.errors import ApprovalNeeded, Denied, ExtraMissing, UsageError
+from pulsus.errors import ApprovalNeeded, ExtraMissing, TokenRefused, UsageError
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ def request_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def find_requester(app: App, token_file: Path | None) -> str:
     """Return the account of the token, or `os:` and the user of this machine.
 
-    Raises Denied for a token that may not ask, and ApprovalNeeded if no token is given and there
-    are several approvers: one of them could approve an own request.
+    Raises TokenRefused for a token that may not ask, and ApprovalNeeded if no token is given and
+    there are several approvers: one of them could approve an own request.
     """
     from pulsus.approvals.cards.waiting_approvals import OS_USER
     from pulsus.core.storage.promotion.promote import os_user
@@ -111,7 +111,7 @@ def find_requester(app: App, token_file: Path | None) -> str:
     found = BearerTokens(app.state_dir).check(token)
     user = accounts.get(found.user) if found else None
     if found is None or user is None or found.role == "viewer" or not user.may("operator"):
-        raise Denied(
+        raise TokenRefused(
             "the token is not valid, or may not ask for approvals",
             hint="make one: pulsus users token NAME --role operator",
         )

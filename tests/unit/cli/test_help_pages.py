@@ -103,3 +103,13 @@ def _parse(words):
 def test_exit_codes_are_folded_between_codes():
     page = page_end("pulsus x", exits={0: "a" * 60, 1: "b" * 20, 2: "c"})
     assert page.endswith(f"Exit codes: 0 {'a' * 60} ·\n  1 {'b' * 20} · 2 c")
+
+
+def test_a_command_that_reads_settings_lists_the_status_of_unapproved_ones():
+    shown = page_end("pulsus gc", exits={0: "done", 2: "usage or settings", 75: "try again"})
+    assert "4 settings of the project wait for your approval" in shown
+    assert shown.index(" 2 usage") < shown.index("4 settings") < shown.index("75 try")
+    own = page_end("pulsus run x", exits={2: "usage or settings", 4: "a confirmation is missing"})
+    assert "4 a confirmation is missing" in own
+    assert "wait for your approval" not in own
+    assert "approval" not in page_end("pulsus init", exits={0: "done", 2: "usage"})

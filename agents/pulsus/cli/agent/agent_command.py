@@ -187,6 +187,8 @@ def _print_end(
         from pulsus.cli.agent.event_view import answer_text
 
         console.result(answer_text(summary.summary, summary.note))
+    if session.output == "text" and end.error is not None:
+        console.fail(end.error, as_json=False)
     if session.verbosity < 0:
         return
     for name in done.prefetched.unresolved:

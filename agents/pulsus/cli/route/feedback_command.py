@@ -11,7 +11,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
-from pulsus.cli.completed_words import complete_tools
+from pulsus.cli.completed_words import complete_routes, complete_tools
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
@@ -30,7 +30,7 @@ EPILOG = page_end(
 
 
 @click.command(epilog=EPILOG)
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", shell_complete=complete_routes)
 @click.option(
     "--right",
     "right",

@@ -36,7 +36,12 @@ EPILOG = page_end(
    "description": "List the largest files.", "parameters": {"properties":
    {"folder": {"type": "string"}, "limit": {"type": "integer"}}}}}""",
     ),
-    exits={0: "every row was answered", 2: "usage, or an invalid row", 130: "interrupted"},
+    exits={
+        0: "every row was answered",
+        2: "usage, settings, or an invalid row",
+        5: "--model, and no model is configured",
+        130: "interrupted",
+    },
 )
 
 

@@ -168,7 +168,7 @@ def print_outcome(
     elif options.explain and not options.plan and outcome.decision.selected:
         _tell_that_it_stops(options)
     elif outcome.decision.selected:
-        _tell_that_a_pipe_runs_nothing(session, options)
+        _tell_that_a_pipe_runs_nothing(session, options, outcome)
     console.leave(outcome.failure, ended)
 
 
@@ -198,14 +198,22 @@ def _tell_that_it_stops(options: RouteOptions) -> None:
     console.note(f"nothing ran; to run it, {'leave out --explain' if bare else 'add --run'}")
 
 
-def _tell_that_a_pipe_runs_nothing(session: CommandSession, options: RouteOptions) -> None:
+def _tell_that_a_pipe_runs_nothing(
+    session: CommandSession, options: RouteOptions, outcome: RouteOutcome
+) -> None:
     """Say after `pulsus "REQUEST"` in a pipe or a script, which only decides, how to run it."""
     stops = options.run or options.plan or options.dry_run
     bare = click.get_current_context().meta.get("pulsus.bare", False)
-    if bare and not stops and session.verbosity >= 0:
-        console.note(
-            "nothing ran: in a pipe or a script a request is only decided; add --run to run it"
-        )
+    if not bare or stops or session.verbosity < 0:
+        return
+    from pulsus.routing.inputs.missing_inputs import proposed_option
+
+    proposed = {name: one.value for name, one in outcome.proposed.items()}
+    needed = (f" {proposed_option(arg.name, proposed)}" for arg in outcome.missing)
+    console.note(
+        "nothing ran: in a pipe or a script a request is only decided; "
+        f"add --run{''.join(needed)} to run it"
+    )
 
 
 def _script_status(outcome: RouteOutcome) -> int | None:

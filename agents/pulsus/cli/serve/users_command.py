@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,8 +14,12 @@ from pulsus.cli.options import common
 from pulsus.cli.serve.web_extra import require_web_extra
 from pulsus.errors import ApprovalNeeded, UsageError
 
+if TYPE_CHECKING:
+    from pulsus.web.accounts.bearer_tokens import BearerTokens
+    from pulsus.web.accounts.user_accounts import UserAccounts
+
 _ROLES = ("viewer", "operator", "approver")
-_EXITS = {0: "done", 2: "usage, or a damaged file"}
+_EXITS = {0: "done", 2: "usage, settings, or a damaged file"}
 role_option = click.option(
     "--role",
     type=click.Choice(_ROLES),
@@ -28,20 +33,18 @@ role_option = click.option(
         "pulsus users add ada --role approver",
         "pulsus users token ada --role operator --days 30",
         "pulsus users disable ada",
+        "pulsus users enable ada",
     )
 )
 def command() -> None:
     """Say who may sign in at `pulsus serve`. A running server sees each change at once."""
-    require_web_extra(server=False)
 
 
 @command.command("list", epilog=page_end("pulsus users list --output json", exits=_EXITS))
 @common()
 def list_command(session: CommandSession) -> None:
     """List the users and their roles."""
-    from pulsus.web.accounts.user_accounts import UserAccounts
-
-    users = UserAccounts(session.app.state_dir).users()
+    users = _accounts(session).users()
     if session.json:
         rows = [{"name": u.name, "role": u.role, "enabled": u.enabled} for u in users]
         console.document({"ok": True, "users": rows})
@@ -58,9 +61,7 @@ def list_command(session: CommandSession) -> None:
 @common()
 def add_command(session: CommandSession, name: str, role: str) -> None:
     """Add the user NAME. The password is asked for, or read from a pipe."""
-    from pulsus.web.accounts.user_accounts import UserAccounts
-
-    accounts = UserAccounts(session.app.state_dir)
+    accounts = _accounts(session)
     accounts.add(name, role, _password(session))  # type: ignore[arg-type]  # a click.Choice
     _done(session, f"added {name}, {role}", name=name, role=role)
 
@@ -70,10 +71,20 @@ def add_command(session: CommandSession, name: str, role: str) -> None:
 @common()
 def disable_command(session: CommandSession, name: str) -> None:
     """Lock the user NAME out at once, with all sessions and tokens."""
-    from pulsus.web.accounts.user_accounts import UserAccounts
+    accounts = _accounts(session)
+    accounts.disable(name)
+    _done(session, f"disabled {name}; go back: pulsus users enable {name}", name=name)
+    if not accounts.approvers():
+        console.warn("nobody may approve now: add an approver, or enable one")
 
-    UserAccounts(session.app.state_dir).disable(name)
-    _done(session, f"disabled {name}", name=name)
+
+@command.command("enable", epilog=page_end("pulsus users enable ada", exits=_EXITS))
+@click.argument("name")
+@common()
+def enable_command(session: CommandSession, name: str) -> None:
+    """Let the user NAME sign in again. Password, role and tokens are the old ones."""
+    user = _accounts(session).enable(name)
+    _done(session, f"enabled {name}, {user.role}", name=name, role=user.role)
 
 
 @command.command(
@@ -95,16 +106,18 @@ def token_command(session: CommandSession, name: str, role: str, days: int) -> N
     A client is a program that signs in for the user: `pulsus approvals`, `pulsus agent --server` or
     a script. It may do what --role says, and never more than the user.
     """
-    from pulsus.web.accounts.bearer_tokens import BearerTokens
-    from pulsus.web.accounts.user_accounts import UserAccounts
-
-    state_dir = session.app.state_dir
-    if UserAccounts(state_dir).get(name) is None:
+    user = _accounts(session).get(name)
+    if user is None:
         raise UsageError(
-            f"there is no user {name!r}",
-            hint=f"correct the name (pulsus users list), or add the user: pulsus users add {name}",
+            f"there is no enabled user {name!r}",
+            hint=f"`pulsus users list` shows all; add one: pulsus users add {name}",
         )
-    token, kept = BearerTokens(state_dir).make(name, role, days)  # type: ignore[arg-type]
+    if not user.may(role):  # type: ignore[arg-type]  # a click.Choice
+        raise UsageError(
+            f"{name} has the role {user.role}, so no token of {name} can be that of an {role}",
+            hint=f"leave --role out, or use --role {user.role}",
+        )
+    token, kept = _tokens(session).make(name, role, days)  # type: ignore[arg-type]
     if session.json:
         body = {"ok": True, "id": kept.id, "token": token, "expires_at": kept.expires_at}
         console.document(body)
@@ -120,9 +133,7 @@ def token_command(session: CommandSession, name: str, role: str, days: int) -> N
 @common()
 def revoke_command(session: CommandSession, token_id: str) -> None:
     """End the token ID at once."""
-    from pulsus.web.accounts.bearer_tokens import BearerTokens
-
-    BearerTokens(session.app.state_dir).revoke(token_id)
+    _tokens(session).revoke(token_id)
     _done(session, f"revoked {token_id}", id=token_id)
 
 
@@ -130,9 +141,7 @@ def revoke_command(session: CommandSession, token_id: str) -> None:
 @common()
 def tokens_command(session: CommandSession) -> None:
     """List the tokens: whose they are, their roles and terms."""
-    from pulsus.web.accounts.bearer_tokens import BearerTokens
-
-    found = BearerTokens(session.app.state_dir).tokens()
+    found = _tokens(session).tokens()
     if session.json:
         rows = [
             {
@@ -149,6 +158,20 @@ def tokens_command(session: CommandSession) -> None:
     for each in found:
         ends = "revoked" if each.revoked else f"until {each.expires_at}"
         console.echo(f"{each.id}  {each.user}  {each.role}  {ends}")
+
+
+def _accounts(session: CommandSession) -> UserAccounts:
+    require_web_extra(server=False)
+    from pulsus.web.accounts.user_accounts import UserAccounts  # late: it needs the extra
+
+    return UserAccounts(session.app.state_dir)
+
+
+def _tokens(session: CommandSession) -> BearerTokens:
+    require_web_extra(server=False)
+    from pulsus.web.accounts.bearer_tokens import BearerTokens  # late: it needs the extra
+
+    return BearerTokens(session.app.state_dir)
 
 
 def _password(session: CommandSession) -> str:

@@ -27,7 +27,7 @@ GROUP = page_end("pulsus config show sandbox", "pulsus config trust --list")
 SHOW = page_end(
     "pulsus config show",
     "pulsus config show sandbox",
-    exits={0: "shown", 2: "usage, settings, or no such setting"},
+    exits={0: "shown", 2: "usage, invalid configuration, or no such name"},
 )
 
 

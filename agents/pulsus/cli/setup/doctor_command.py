@@ -34,7 +34,7 @@ _IN_A_FILE = 100
 EPILOG = page_end(
     "pulsus doctor",
     "pulsus doctor --model",
-    exits={0: "ready", 2: "usage or settings", 3: "something required is missing"},
+    exits={0: "ready", 2: "usage, or invalid configuration", 3: "something required is missing"},
 )
 
 

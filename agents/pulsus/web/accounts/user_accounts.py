@@ -99,7 +99,10 @@ class UserAccounts:
         with self._file.locked():
             users = self._users
             if name in users:
-                raise UsageError(f"there is a user {name!r} already", hint="choose another name")
+                raise UsageError(
+                    f"there is a user {name!r} already",
+                    hint=f"choose another name, or let this one in: pulsus users enable {name}",
+                )
             if len(users) >= _MOST_USERS:
                 raise UsageError(f"there are {_MOST_USERS} users already")
             self._save({**users, name: user})
@@ -107,6 +110,13 @@ class UserAccounts:
 
     def disable(self, name: str) -> User:
         """Lock a user out. Sessions and tokens of this user end at once. Raises UsageError."""
+        return self._set_enabled(name, enabled=False)
+
+    def enable(self, name: str) -> User:
+        """Let a disabled user sign in again, as before. Raises UsageError."""
+        return self._set_enabled(name, enabled=True)
+
+    def _set_enabled(self, name: str, *, enabled: bool) -> User:
         with self._file.locked():
             users = self._users
             if name not in users:
@@ -114,9 +124,9 @@ class UserAccounts:
                     f"there is no user {name!r}",
                     hint="correct the name; `pulsus users list` shows every user",
                 )
-            disabled = replace(users[name], enabled=False)
-            self._save({**users, name: disabled})
-        return disabled
+            changed = replace(users[name], enabled=enabled)
+            self._save({**users, name: changed})
+        return changed
 
     def check(self, name: str, password: str) -> User | None:
         """Return the enabled user with this password, or None."""

@@ -1,0 +1,40 @@
+"""`pulsus users`: who may sign in; what a token may never do."""
+
+import pytest
+
+from pulsus.web.accounts.user_accounts import UserAccounts
+from tests.project import make, pulsus_here
+
+pytestmark = pytest.mark.seconds
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    folder = make(tmp_path_factory.mktemp("users") / "project", warm=False)
+    accounts = UserAccounts(folder / ".pulsus")
+    accounts.add("ada", "approver", "a long enough password")
+    accounts.add("bert", "operator", "a long enough password")
+    return folder
+
+
+def test_the_last_approver_is_not_locked_out_in_silence_and_comes_back(project):
+    done = pulsus_here(project, "users", "disable", "ada")
+    assert done.code == 0
+    assert "pulsus users enable ada" in done.err
+    assert "nobody may approve now" in done.err
+    back = pulsus_here(project, "users", "enable", "ada", "--output", "json")
+    assert (back.json["name"], back.json["role"]) == ("ada", "approver")
+    assert "nobody" not in pulsus_here(project, "users", "disable", "bert").err
+    assert pulsus_here(project, "users", "enable", "bert").code == 0
+
+
+def test_an_unknown_user_cannot_be_enabled(project):
+    done = pulsus_here(project, "users", "enable", "nobody", "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
+
+
+def test_a_token_that_would_show_a_higher_role_than_its_user_is_not_made(project):
+    done = pulsus_here(project, "users", "token", "bert", "--role", "approver", "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
+    assert "operator" in done.json["error"]["hint"]
+    assert pulsus_here(project, "users", "token", "bert", "--role", "viewer").code == 0
