@@ -11,7 +11,7 @@ _AS_IT_IS = "\b\n"
 """Tells click to keep the lines of a paragraph."""
 
 _UNAPPROVED = "settings of the project wait for your approval"
-"""Each command that reads the settings refuses those of a project that nobody approved."""
+"""Each command that reads the settings refuses unapproved ones of a project."""
 
 EACH_ITS_OWN = "Exit codes: `--help` of each command lists its own."
 

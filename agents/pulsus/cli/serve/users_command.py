@@ -75,7 +75,7 @@ def disable_command(session: CommandSession, name: str) -> None:
     accounts.disable(name)
     _done(session, f"disabled {name}; go back: pulsus users enable {name}", name=name)
     if not accounts.approvers():
-        console.warn("nobody may approve now: add an approver, or enable one")
+        console.warn("no user may approve now: add an approver, or enable one")
 
 
 @command.command("enable", epilog=page_end("pulsus users enable ada", exits=_EXITS))
