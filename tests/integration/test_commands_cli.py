@@ -444,6 +444,7 @@ def test_the_folder_of_the_shipped_tables_holds_nothing_else():
         ("rm -rf /etc", "it is blocked: policy.block (as it ships) has rm <system>"),
         ("find . -delete", "--explain` shows calls of the program that read"),
         ("tail -f x", "allowed instead: tail -n 200 x"),
+        ("vim x", "no form of it is known that would be allowed"),
     ],
 )
 def test_a_refusal_offers_an_allowed_command(project, command, told):

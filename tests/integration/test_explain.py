@@ -180,6 +180,8 @@ def test_duplicates_fail_the_check_and_name_both_files(tmp_path):
     assert done.code == 3
     found = next(f for f in done.json["findings"] if f["code"] == "SAME_BYTES")
     assert found["tools"] == ["text/count/count_words", "text/count/tally_words"]
+    assert found["path"].endswith("count_words.py")
+    assert found["reason"] == "the very bytes of text/count/tally_words"
     assert done.json["error"]["code"] == "VALIDATION_FAILED"
 
 

@@ -91,7 +91,9 @@ def answer(
         body["warnings"] = warnings
     if explain:
         body["explanation"] = verdict_json.explanation(session, found, said)
-    refusal = None if said.allow else _refused_error(session, said)
+    refusal = (
+        None if said.allow else _refused_error(session, said, has_examples=bool(found.allowed))
+    )
     if session.output == "ndjson":
         console.result(verdict_json.format_line({"id": None, **body}))
     elif session.json:
@@ -107,10 +109,12 @@ def answer(
     return refusal.exit_status if refusal else 0
 
 
-def _refused_error(session: CommandSession, said: GateAnswer) -> CommandRefused:
+def _refused_error(
+    session: CommandSession, said: GateAnswer, *, has_examples: bool
+) -> CommandRefused:
     """Return the error of a command that may not run as a read."""
     from pulsus.cli.commands import verdict_json, verdict_text
 
     origin = session.app.origin(said.ruling.setting or "policy.allow")
-    hint = verdict_text.way_out(said, origin)
+    hint = verdict_text.way_out(said, origin, has_examples=has_examples)
     return CommandRefused(said.reason, hint=hint, **verdict_json.details(said))

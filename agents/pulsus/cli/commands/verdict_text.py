@@ -20,6 +20,7 @@ RISKIEST: Final = 3
 _EXAMPLES: Final = (
     "`pulsus commands classify COMMAND --explain` shows calls of the program that read"
 )
+_NO_EXAMPLES: Final = "no form of it is known that would be allowed: a person has to approve it"
 _WAYS: Final[Mapping[Phase, str]] = {
     "characters": "give it in plain characters, not more than 16,384 of them",
     "sensitive": "no setting allows it; names and sizes may be asked for, as by `ls -l`",
@@ -70,8 +71,12 @@ def _why(said: GateAnswer, parts: Sequence[ExplainedCall]) -> str:
     return f"{first}: each only reads, and ends by itself" + ("" if only else f"; {said.reason}")
 
 
-def way_out(said: GateAnswer, origin: str) -> str:
-    """Return what to do about a refused command. `origin` is where the policy was set."""
+def way_out(said: GateAnswer, origin: str, *, has_examples: bool) -> str:
+    """Return what to do about a refused command.
+
+    `origin` is where the policy was set. `has_examples` says if `--explain` would show commands
+    that are allowed.
+    """
     found, ruling = said.verdict, said.ruling
     if not found.command.strip():
         return "give a command in quotes"
@@ -88,7 +93,7 @@ policy.egress_hosts"
     known_to_read = found.reason.phase != "unknown" and not always_changes(found.reason.word)
     if not known_to_read and found.risk == RISKIEST:
         return "a command of risk 3 needs the approval of a person"
-    return _WAYS.get(found.reason.phase, _EXAMPLES)
+    return _WAYS.get(found.reason.phase, _EXAMPLES if has_examples else _NO_EXAMPLES)
 
 
 def _set(ruling: Ruling, origin: str) -> str:

@@ -214,13 +214,13 @@ def _is_deprecated(tool: ToolSpec, latest: Mapping[str, PromotionRecord]) -> boo
 
 def _same_bytes(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
     for same in _group_duplicates((tool.sha256, tool) for tool in tools):
-        ids = tuple(tool.id for tool in same)
+        first, *others = same
         yield CatalogueFinding(
             "SAME_BYTES",
             "error",
-            same[1].path,
-            ids,
-            f"the very bytes of {', '.join(i for i in ids if i != same[1].id)}",
+            first.path,
+            tuple(tool.id for tool in same),
+            f"the very bytes of {', '.join(tool.id for tool in others)}",
             "keep one of them; a tool for several domains belongs into shared_tools/",
         )
 
