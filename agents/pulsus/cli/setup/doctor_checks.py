@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Final
 from packaging.requirements import Requirement
 
 from pulsus.cli import console
+from pulsus.core.rankers.lexical_ranker import BUILT_IN
+from pulsus.core.text.similar_names import did_you_mean
 from pulsus.errors import LlmNotConfigured, PulsusError
 from pulsus.install_hint import DISTRIBUTION, install_command
 
@@ -50,6 +52,7 @@ def project_checks(app: App) -> Iterator[DoctorCheck]:
         yield _check_settings(app)
     yield _check_catalogue(app)
     yield from _git_ignored(app)
+    yield from _unknown_weights(app)
     yield _check_calibration(app)
     yield _check_writable("logs", app.log_dir)
     yield _check_state(app)
@@ -186,6 +189,16 @@ def _check_calibration(app: App) -> DoctorCheck:
     return DoctorCheck("calibration", True, found, required=False)
 
 
+def _unknown_weights(app: App) -> Iterator[DoctorCheck]:
+    """Yield a warning for weights of no feature: the plugin may be missing, or the name wrong."""
+    known = (*BUILT_IN, *(feature.name for feature in app.contributions.features))
+    unknown = [name for name in app.settings.ranker.weights if name not in known]
+    if unknown:
+        hint = did_you_mean(unknown[0], known, f"features are {', '.join(known)}")
+        said = f"ranker.weights has {', '.join(unknown)}, and no feature has that name"
+        yield DoctorCheck("weights", False, said, hint, required=False)
+
+
 def _check_state(app: App) -> DoctorCheck:
     from pulsus.core.system.state_dir import open_state
 
@@ -217,6 +230,12 @@ def _check_model(app: App) -> DoctorCheck:
 
 
 def _check_plugins(app: App) -> DoctorCheck:
-    failures = app.checked_plugins().failures
+    failures = list(app.checked_plugins().failures)
+    names = {info.name for info in app.plugins.infos}
+    failures += [
+        f"plugins.disabled names {name!r}, and no plugin has that name"
+        for name in app.settings.plugins.disabled
+        if name not in names
+    ]
     found = "; ".join(failures) or f"{len(app.plugins.infos)} loaded"
     return DoctorCheck("plugins", not failures, found, "`pulsus plugins list`", required=False)
