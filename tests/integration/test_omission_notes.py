@@ -127,6 +127,21 @@ def test_a_change_that_no_step_makes_is_no_success(shipped, tmp_path, args):
     assert not target.exists()
 
 
+@pytest.mark.seconds
+@pytest.mark.parametrize("words", ["except *.gz", "but not *.gz", "without *.gz"])
+@pytest.mark.parametrize("args", [("route", "--run"), ("plan",)])
+def test_what_a_request_excludes_is_not_changed_without_a_person(shipped, tmp_path, args, words):
+    """Before, `pattern=*.gz` was filled: the run deleted exactly what was to stay."""
+    command, *flags = args
+    request = f"delete files in {tmp_path} older than 30 days {words}"
+    done = pulsus_here(shipped, command, request, *flags, "--non-interactive")
+    assert done.code == 4
+    assert f"no input follows '{words}'" in done.err
+    told = pulsus_here(shipped, "explain", request, "--output", "json").json
+    assert f"left out: '{words}'; nothing in this answer follows these words" in told["notes"]
+    assert "pattern" not in {**told["inputs"], **told["proposed"]}
+
+
 ROWS_AND_LOAD = "how many rows are in stock.csv, and what is the load average"
 
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from pulsus.core.rankers.effect_mismatch import commands
 from pulsus.core.types import ParsedIntent, Policy, RouteDecision, RouteOutcome, ToolSpec
-from pulsus.errors import PartLeftOut, PlanUnwirable
+from pulsus.errors import InputUnclear, PartLeftOut, PlanUnwirable
 from pulsus.routing import generation_refusal, plan_preview
 from pulsus.routing.delivery.route_run import RouteRun
+from pulsus.routing.inputs.unfollowed_exclusions import is_exclusion
 from pulsus.routing.search.search_result import SearchResult
 
 if TYPE_CHECKING:
@@ -106,6 +107,23 @@ def refuse_lost_change(outcome: RouteOutcome) -> RouteOutcome:
         hint=f"ask for it in a request of its own (`pulsus explain {shlex.quote(lost[0])}` shows "
         "the nearest tools), and for the rest without it",
         parts=lost,
+    )
+    return replace(outcome, failure=failure)
+
+
+def refuse_lost_exclusion(outcome: RouteOutcome) -> RouteOutcome:
+    """Return the outcome with a failure if a tool that writes would also change what is excluded.
+
+    For runs and plans that no person confirms together with the words that are left out.
+    """
+    lost = [words for words in outcome.left_out if is_exclusion(words)]
+    if not lost or all(tool.kind != "write" for tool in outcome.decision.selected):
+        return outcome
+    named = " and ".join(map(repr, lost))
+    failure = InputUnclear(
+        f"not done: no input follows {named}, so what you exclude could be changed too",
+        hint="give what is to be changed with --input NAME=VALUE in a request without these words",
+        unclear=[{"words": words} for words in lost],
     )
     return replace(outcome, failure=failure)
 

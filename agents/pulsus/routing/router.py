@@ -28,7 +28,7 @@ from pulsus.routing.delivery import route_metrics
 from pulsus.routing.delivery.delivery_outcome import keep_promotion_in_error
 from pulsus.routing.delivery.route_run import RouteOptions, RouteRun
 from pulsus.routing.prompt_parser import ParseResult, validate_request
-from pulsus.routing.route_outcome import decide_route, refuse_lost_change
+from pulsus.routing.route_outcome import decide_route, refuse_lost_change, refuse_lost_exclusion
 from pulsus.routing.search_and_clarify import search_and_clarify
 
 if TYPE_CHECKING:
@@ -155,6 +155,8 @@ def _stages(run: RouteRun, times: StageTimes) -> RouteOutcome:
             )
         _trace_inputs(run.trace, outcome)
         outcome = refuse_lost_change(outcome)
+        if options.plan or (options.run and run.person is None):
+            outcome = refuse_lost_exclusion(outcome)
     if options.plan:
         return plan_preview.with_plan(outcome, project.settings.compose.max_steps)
     if run.inspects or outcome.failure:

@@ -38,6 +38,7 @@ from pulsus.core.arguments.subject_names import SubjectName, find_subject_name
 from pulsus.core.arguments.word_values import WORD_P, find_word_values
 from pulsus.core.arguments.words.abbreviations import stem_in_full
 from pulsus.core.arguments.words.word_set import word_set
+from pulsus.core.text.exclusions import find_exclusions, is_excluded
 from pulsus.core.types import JsonValue, Proponent
 from pulsus.fast_dataclass import dataclass
 
@@ -150,7 +151,7 @@ def _add_subject_name(
 ) -> None:
     """Add a bare name such as that of `is nginx up`, which the weights know nothing of."""
     found = find_subject_name(request, tool)
-    if found is None:
+    if found is None or is_excluded(find_exclusions(request), found.start, found.end):
         return
     weaker = [v for v in values if v.p < found.p and _is_replaced_by(v, found)]
     if weaker and found.p >= TEXT_LIMIT and not only_propose:

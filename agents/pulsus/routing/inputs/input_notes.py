@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pulsus.core.arguments.filler import FilledValue
-from pulsus.core.types import InputModelUse, InputValue, RouteOutcome
+from pulsus.core.types import InputModelUse, InputValue, JsonValue, RouteOutcome
 from pulsus.routing.inputs import unfollowed_restrictions
 from pulsus.routing.inputs.plan_steps import StepInputs
 from pulsus.routing.inputs.request_values import RequestValues
@@ -46,12 +46,22 @@ def find_left_out(
         # True is 1, and 0 and 1 are defaults of many inputs.
         if isinstance(value, int | float) and value not in (0, 1)
     }
-    said = (*used, *read.unused, *outcome.uncovered)
+    given = [
+        text for one in inputs.values() if one.source == "option" for text in _texts(one.value)
+    ]
+    said = (*used, *given, *outcome.uncovered)
     tools = [step.tool for step in steps]
     request = outcome.intent.intent
     return unfollowed_restrictions.find_unfollowed_restrictions(
-        request, tools, said, matched, numbers
+        request, tools, said, matched, numbers, read.unused
     )
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    """Yield the texts of the value of an option: those of its members for a list."""
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, str | int | float) and not isinstance(each, bool):
+            yield str(each)
 
 
 def say_left_out(left_out: Sequence[str]) -> tuple[str, ...]:

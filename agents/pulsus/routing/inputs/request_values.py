@@ -8,12 +8,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from pulsus.core.arguments.candidates.excluded_values import is_about_excluding
 from pulsus.core.arguments.filler import FilledValue, Filling
 from pulsus.core.arguments.referred_values import PLACES, propose_referred, says_place
 from pulsus.core.arguments.rows.row_filler import RowRequest, fill_rows
 from pulsus.core.arguments.step_filler import fill_steps
 from pulsus.core.arguments.write_choices import propose_write_choices
 from pulsus.core.contract import type_compatibility, type_hints
+from pulsus.core.text.exclusions import says_only_excluded
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.inputs.plan_steps import StepInputs
 
@@ -79,6 +81,7 @@ def read_values(
             earlier = {value.text for own in before for value in own}
             values[place] = _as_proposals(values[place], step, request, closed[place], earlier)
             values[place] = _with_referred(place, steps, values, closed[place])
+            values[place] = _without_excluded(values[place], step, request)
     fitting = [_fitting(step, own) for step, own in zip(steps, values, strict=True)]
     dropped = [
         v.text for own, kept in zip(values, fitting, strict=True) for v in own if v not in kept
@@ -123,7 +126,7 @@ def improve_values(
         given=step.fixed | _given_names(step, given),
         now=now,
     )
-    fitting = _fitting(step, filling.values)
+    fitting = _without_excluded(_fitting(step, filling.values), step, request)
     dropped = [value.text for value in filling.values if value not in fitting]
     unused = (*filling.unused, *dropped)
     return RequestValues((tuple(fitting),), unused, read.same_as_default), use
@@ -204,6 +207,23 @@ def _as_proposals(
     named = {value.name for value in read}
     own = [v for v in values if v.name not in named and v.text not in taken]
     return [replace(value, state="propose", unclear=False) for value in (*own, *read)]
+
+
+def _without_excluded(
+    values: Sequence[FilledValue], step: StepInputs, request: str
+) -> list[FilledValue]:
+    """Return the values without those that the request excludes, whoever proposed them.
+
+    True and False are read from a negation, and an input may be about excluding.
+    """
+    inputs = {one.name: one for one in step.inputs.inputs}
+    return [
+        value
+        for value in values
+        if isinstance(value.value, bool)
+        or (value.name in inputs and is_about_excluding(inputs[value.name]))
+        or not says_only_excluded(request, value.text)
+    ]
 
 
 def _with_referred(

@@ -123,7 +123,7 @@ def with_inputs(
         inputs={**{a.name: inputs[a.name] for a in named if a.name in inputs}, **_wired(outcome)},
         missing=missing,
         proposed={n: _from_request(one) for n, one in found.items() if one.state == "propose"},
-        unused=_not_given(read.unused, given),
+        unused=_not_named(_not_given(read.unused, given), left_out),
         left_out=left_out,
         input_model=use,
         notes=(
@@ -233,6 +233,11 @@ def _not_given(texts: Sequence[str], given: Mapping[str, JsonValue]) -> tuple[st
         for each in (value if isinstance(value, list) else [value])
     }
     return tuple(text for text in dict.fromkeys(texts) if text not in values)
+
+
+def _not_named(texts: Sequence[str], left_out: Sequence[str]) -> tuple[str, ...]:
+    """Return the texts that stand in none of the words that are left out, which say more."""
+    return tuple(text for text in texts if not any(text in words for words in left_out))
 
 
 def _default(arg: ArgSpec) -> InputValue | None:

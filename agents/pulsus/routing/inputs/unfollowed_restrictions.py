@@ -2,8 +2,9 @@
 
 Most words of a request that no tool has are talk. Five kinds are not, because with them the answer
 is another one: a value that the contract lists for a column of the rows ("setuid programs"), a
-limiting clause ("only …", "except …"), a comparison with a number ("over 75 percent"), an
-abbreviation in capitals ("MX records"), and the service in "are nginx and redis running".
+limiting clause ("only …"), a comparison with a number ("over 75 percent"), an abbreviation in
+capitals ("MX records"), and the service in "are nginx and redis running". Clauses such as
+"except …" are found by `unfollowed_exclusions.py`.
 
 Whole parts that no tool covers are found by `core/compose/selection/uncovered_parts.py`.
 """
@@ -21,11 +22,9 @@ from pulsus.core.text.literals import cut_out_values
 from pulsus.core.text.state_questions import find_named_services
 from pulsus.core.text.tokens import STOP_WORDS, WEAK_WORDS, clean, content_words, stem, words
 from pulsus.core.types import ToolSpec
+from pulsus.routing.inputs.unfollowed_exclusions import find_unfollowed_exclusions
 
-_LIMITING = re.compile(
-    r"(?i)\b(?:only|just|except(?:ing)?(?:\s+for)?|excluding|without|apart\s+from|ignor(?:e|ing)"
-    r"|skip(?:ping)?|nothing\s+but|other\s+than|leav(?:e|ing)\s+out|but\s+not)\s"
-)
+_LIMITING = re.compile(r"(?i)\b(?:only|just|nothing\s+but)\s")
 _BREAK = re.compile(
     r"[,;:.?!](?:\s|$)|\s(?:and|then|or|but|so|to|into|as|from|in)\s|[()—]|\s[-=]>?\s"
 )
@@ -46,20 +45,26 @@ def find_unfollowed_restrictions(
     said: Collection[str],
     matched: Collection[str],
     numbers: Collection[float],
+    unused: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Return the words that restrict the answer and that nothing follows, in their order.
 
     `said` are the words of values and parts that are used or named already, `matched` the words
-    that a chosen tool has, and `numbers` the values and defaults of the inputs.
+    that a chosen tool has, and `numbers` the values and defaults of the inputs. `unused` are values
+    that no input took: an answer without them is named, if a clause says what they restrict.
     """
     text = clean(request)
-    rest = _blank(text, said)
+    open_text = _blank(text, said)
+    rest = _blank(open_text, unused)
+    own = {key for tool in tools for key in _about(tool)}
+    known = own.union(matched)
     found = {
         **dict(_row_values(text, rest, tools)),
         **dict(_limiting_clauses(text, rest, tools, matched)),
         **dict(_bounds(text, rest, numbers)),
         **dict(_abbreviations(text, rest, tools, matched)),
         **dict(_services(text, rest, tools)),
+        **dict(find_unfollowed_exclusions(text, open_text, tools, known)),
     }
     places = sorted(found)
     inner = [a for a in places if any(b < a < b + len(found[b]) for b in places)]

@@ -48,6 +48,21 @@ def test_a_restricting_word_is_not_lost_in_silence(request_, words):
 
 
 @pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        pytest.param("files in /opt but not /opt/a", "but not /opt/a", id="path"),
+        pytest.param("files in /opt except files of bo", "except files of bo", id="tool word"),
+        pytest.param("files that are not setuid", "not setuid", id="value of a column"),
+        pytest.param("files that cannot run", "cannot run", id="negation"),
+        pytest.param("risky files besides *.sh", "besides *.sh", id="pattern"),
+    ],
+)
+def test_an_exclusion_is_left_out_although_no_input_took_its_value(request_, words):
+    found = find_unfollowed_restrictions(request_, [RISKS], (), ("files",), (), ("/opt/a", "*.sh"))
+    assert found == (words,)
+
+
+@pytest.mark.parametrize(
     "request_",
     [
         pytest.param("hey, someone grabbed the dangerous files below /opt, list them", id="talk"),

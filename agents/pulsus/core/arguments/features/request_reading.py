@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from pulsus.core.arguments.candidates.candidate import Candidate
+from pulsus.core.arguments.candidates.excluded_values import without_excluded
 from pulsus.core.arguments.candidates.find_candidates import find_candidates
 from pulsus.core.arguments.features.pair_features import null_features, pair_features
 from pulsus.core.arguments.inputs import Fillable, Input
 from pulsus.core.arguments.request_words import RequestWords
 from pulsus.core.arguments.spans.find_spans import find_spans
 from pulsus.core.arguments.spans.span import RequestSpans
+from pulsus.core.text.exclusions import find_exclusions
 from pulsus.fast_dataclass import dataclass
 
 _ORDERED_KINDS = {
@@ -36,7 +38,10 @@ def read_request(request: str, tool: Fillable, now: datetime | None = None) -> R
     """Return what each input of `tool` may take from `request`."""
     found = find_spans(request, now)
     words = RequestWords(found, tool)
-    wanted = [(one, find_candidates(one, found)) for one in tool.inputs]
+    exclusions = find_exclusions(request)
+    wanted = [
+        (one, without_excluded(one, find_candidates(one, found), exclusions)) for one in tool.inputs
+    ]
     rivals = Counter(start for _, values in wanted for start in {c.start for c in values})
     orders = _orders(wanted)
     options = []
