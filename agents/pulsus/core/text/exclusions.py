@@ -97,7 +97,7 @@ def find_exclusions(text: str) -> tuple[Exclusion, ...]:
 
 
 def _end_of_clause(text: str, start: int) -> int:
-    """Return where the excluded members end, or `start` if there is none."""
+    """Return where the excluded members end, or `start` if nothing is excluded."""
     end, plain, said, joined, before = start, 0, False, False, ""
     for token, at, word, closes in _tokens(text, start):
         low = word.lower()

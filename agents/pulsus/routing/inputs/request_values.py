@@ -212,7 +212,7 @@ def _as_proposals(
 def _without_excluded(
     values: Sequence[FilledValue], step: StepInputs, request: str
 ) -> list[FilledValue]:
-    """Return the values without those that the request excludes, whoever proposed them.
+    """Return the values without those that the request excludes, also of a model.
 
     True and False are read from a negation, and an input may be about excluding.
     """
