@@ -6,7 +6,8 @@ journal and the results of the run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.core.contract import declared_call
 from pulsus.core.python_source import python_parser
 from pulsus.core.telemetry.sanitize import one_line
-from pulsus.core.types import Constant, JsonValue, Plan, PlanStep, ToolSpec
+from pulsus.core.types import Constant, DeclaredCall, JsonValue, Plan, PlanStep, ToolSpec
 from pulsus.errors import NothingToUndo, PulsusError
 from pulsus.execution.journal.run_records import RunRecord, StepRecord
 from pulsus.routing.delivery.project_protocol import Project
@@ -48,11 +49,15 @@ def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
         )
     numbered = tuple(
         _with_outputs(project, step, f"u{n}", alone=len(steps) == 1)
-        for n, step in enumerate(steps, 1)
+        for n, (step, _) in enumerate(steps, 1)
     )
     returns = tuple(name for step in numbered for name in step.outputs)
     found = save_plan(project, Plan(f"Undo {run_id}", numbered, returns=returns), {}, ())
-    kept = (note for step in numbered for note in _effect_notes(project, step))
+    kept = (
+        note
+        for step, (_, made) in zip(numbered, steps, strict=True)
+        for note in _effect_notes(project, step, made)
+    )
     return replace(found, notes=(*found.notes, *notes, *kept))
 
 
@@ -63,25 +68,31 @@ def _with_outputs(project: Project, step: PlanStep, name: str, *, alone: bool) -
     return replace(step, id=name, outputs={k if alone else f"{name}_{k}": k for k in keys})
 
 
-def _effect_notes(project: Project, step: PlanStep) -> Iterator[str]:
-    """Yield what an undo changes, and each file that it only reads: such a file stays."""
+def _effect_notes(project: Project, step: PlanStep, made: Sequence[str]) -> Iterator[str]:
+    """Yield what an undo changes, and each file of the run that stays.
+
+    `made` are the inputs whose values the reversed write returned. Only such a value may name a
+    backup: the other inputs are the user's own, for example the command of a cron entry.
+    """
     tool = project.catalogue.get(step.tool)
     if tool is None:
         return
     if tool.side_effects and tool.side_effects != "none":
         yield f"{step.id}: {tool.id}: {' '.join(tool.side_effects.split())}"
-    for name, value in step.inputs.items():
+    for name in made:
+        value = step.inputs[name]
         path = value.value if isinstance(value, Constant) and name not in tool.target else None
-        if isinstance(path, str) and path.startswith("/") and Path(path).is_file():
-            file = one_line(Path(path).name, 200)
-            yield f"{step.id}: the {name} {file} stays, because {tool.id} only reads it"
+        # os.path.isfile is False for a path that is too long or may not be looked at.
+        if isinstance(path, str) and path.startswith("/") and os.path.isfile(path):  # noqa: PTH113
+            yield f"{step.id}: the {name} {one_line(Path(path).name, 200)} stays"
 
 
 def _reverse_steps(
     project: Project, record: RunRecord, saved: SavedPlan
-) -> tuple[list[PlanStep], list[str]]:
+) -> tuple[list[tuple[PlanStep, tuple[str, ...]]], list[str]]:
+    """Return the steps, each with the inputs that the write itself returned, and the notes."""
     tools = {step.id: step.tool for step in saved.plan.steps}
-    steps: list[PlanStep] = []
+    steps: list[tuple[PlanStep, tuple[str, ...]]] = []
     notes: list[str] = []
     for found in sorted(_writes(record), key=lambda each: each.seq, reverse=True):
         name = found.step if found.item is None else f"{found.step}[{found.item}]"
@@ -94,10 +105,19 @@ def _reverse_steps(
             continue
         try:
             result = load_result(project.state_dir, record.run_id, found)
-            steps.append(_reverse(project, tool, found.inputs or {}, result))
+            step = _reverse(project, tool, found.inputs or {}, result)
+            steps.append((step, _returned_inputs(tool.undo)))
         except (KeyError, PulsusError) as missing:
             notes.append(f"{name}: {tool.undo.tool} needs a value that this run lacks: {missing}")
     return steps, notes
+
+
+def _returned_inputs(undo: DeclaredCall) -> tuple[str, ...]:
+    """Return the inputs of the undo that are an output of the write, for example its backup."""
+    found = {name: declared_call.read_reference(value) for name, value in undo.inputs.items()}
+    return tuple(
+        name for name, reference in found.items() if reference and reference[0] == "output"
+    )
 
 
 def _writes(record: RunRecord) -> Iterator[StepRecord]:
