@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 DISTRIBUTION: Final = "pulsus-workbench"
 
@@ -45,17 +45,35 @@ def _read_origin() -> dict[str, Any]:
 
 
 def _source(origin: dict[str, Any], extra: str) -> str:
-    """Return the requirement as the shell takes it."""
-    url = str(origin.get("url", ""))
+    """Return the requirement, quoted for the shell."""
+    url = _without_secrets(str(origin.get("url", "")))
+    inside = origin.get("subdirectory")
     version = origin.get("vcs_info")
     if isinstance(version, dict):
         at = version.get("requested_revision") or version.get("commit_id") or ""
         url = f"{version.get('vcs', 'git')}+{url}{'@' if at else ''}{at}"
     folder = origin.get("dir_info")
     if isinstance(folder, dict) and url.startswith("file:"):
-        clone = shlex.quote(f"{_shown(Path(unquote(urlsplit(url).path)))}[{extra}]")
+        path = Path(unquote(urlsplit(url).path), inside if isinstance(inside, str) else "")
+        clone = shlex.quote(f"{_shown(path)}[{extra}]")
         return f"-e {clone}" if folder.get("editable") else clone
+    if url and isinstance(inside, str):
+        url += f"#subdirectory={inside}"
     return shlex.quote(f"{DISTRIBUTION}[{extra}]{f' @ {url}' if url else ''}")
+
+
+def _without_secrets(url: str) -> str:
+    """Return the URL without its user, query and fragment, because a token may be in them.
+
+    The user `git` of an ssh address is no secret, and the address is of no use without it.
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    user, mark, host = parts.netloc.rpartition("@")
+    kept = f"git@{host}" if mark and user == "git" and parts.scheme.endswith("ssh") else host
+    return urlunsplit((parts.scheme, kept, parts.path, "", ""))
 
 
 def _shown(path: Path) -> str:

@@ -99,3 +99,42 @@ def test_no_message_writes_its_own_install_command():
 def test_an_error_of_a_missing_extra_has_the_one_hint():
     failure = ExtraMissing.of("the agent", ["psutil"], "agent")
     assert failure.hint == install_command("agent")
+
+
+@pytest.mark.parametrize(
+    ("origin", "command"),
+    [
+        pytest.param(
+            '{"url": "https://bob:s3cret@host/x.whl?X-Amz-Signature=abcd#sha256=1"}',
+            "pip install 'pulsus-workbench[agent] @ https://host/x.whl'",
+            id="a password and a signature",
+        ),
+        pytest.param(
+            '{"url": "https://ghp_TOKEN@github.com/o/r.git", "vcs_info": {"vcs": "git"}}',
+            "pip install 'pulsus-workbench[agent] @ git+https://github.com/o/r.git'",
+            id="a token as the user",
+        ),
+        pytest.param(
+            '{"url": "ssh://git@github.com/o/r.git", "vcs_info": {"vcs": "git"}}',
+            "pip install 'pulsus-workbench[agent] @ git+ssh://git@github.com/o/r.git'",
+            id="the user of every ssh address",
+        ),
+        pytest.param(
+            '{"url": "https://[s3cret", "archive_info": {}}',
+            "pip install 'pulsus-workbench[agent]'",
+            id="no address",
+        ),
+    ],
+)
+def test_the_hint_prints_no_credentials_of_the_address(come_from, origin, command):
+    come_from(origin)
+    assert install_command("agent") == command
+
+
+def test_the_hint_installs_from_the_folder_inside_a_repository(come_from):
+    vcs = '"vcs_info": {"vcs": "git", "commit_id": "abc"}'
+    come_from(f'{{"url": "https://git.example/p", {vcs}, "subdirectory": "tools/pulsus"}}')
+    wanted = "'pulsus-workbench[web] @ git+https://git.example/p@abc#subdirectory=tools/pulsus'"
+    assert install_command("web") == f"pip install {wanted}"
+    come_from('{"url": "file:///srv/clone", "dir_info": {}, "subdirectory": "tools"}')
+    assert install_command("web") == "pip install '/srv/clone/tools[web]'"

