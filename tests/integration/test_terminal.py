@@ -428,3 +428,20 @@ def test_a_tool_is_removed_only_if_the_person_says_yes(folder):
     code, shown = talk(folder, ["tools", "remove", "count_words"], (question, "y\n"))
     assert (code, place.exists()) == (0, False)
     assert "is removed (revision=" in shown
+
+
+def test_unclear_answers_leave_a_candidate_pending_and_log_no_decision(folder):
+    answers = [(DECIDE, "ok\n"), (DECIDE, "looks good\n"), (DECIDE, "sure\n")]
+    code, shown = talk(folder, ["route", COMPOSE], *answers)
+    assert (code, records(folder)) == (4, [])
+    assert "nothing was decided" in shown
+    logged = "".join(p.read_text("utf-8") for p in (folder / ".pulsus/audit").glob("*.jsonl"))
+    assert '"discard"' not in logged
+    code, shown = talk(folder, ["route", COMPOSE], (DECIDE, "app\n"))
+    assert (code, len(records(folder))) == (0, 1)
+
+
+def test_the_second_line_of_a_pasted_answer_decides_nothing(folder):
+    answers = [(DECIDE, "it is fine\na\n"), ("not one of the answers", ""), (DECIDE, "\x04")]
+    code, _ = talk(folder, ["route", COMPOSE], *answers)
+    assert (code, records(folder)) == (0, [])

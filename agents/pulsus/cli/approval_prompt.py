@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+import termios
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -25,7 +28,7 @@ from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
 from pulsus.core.telemetry.visible_text import visible_command
 from pulsus.core.types import ArgSpec, Clarification
-from pulsus.errors import LowConfidence, TargetRefused
+from pulsus.errors import ApprovalNeeded, LowConfidence, TargetRefused
 
 EFFECTS = {
     "approve": "adds it to the catalogue as {target}",
@@ -36,7 +39,10 @@ EFFECTS = {
 """The decisions on a proven module, and what each does."""
 
 _TRIES = 3
-"""A question is asked this often. An answer that is not understood never counts as a choice."""
+"""A question is asked this often. Then the caller's `unclear` stands for the answer."""
+
+UNCLEAR: Final = "unclear"
+"""The result of `ask_word` if no answer was understood. It is no answer that a person can give."""
 
 AskLine = Callable[[str], str | None]
 """Asks for one line; None at the end of the input."""
@@ -64,6 +70,7 @@ class Terminal:
                 f"{said!r} is not understood: it is neither a number of this list, nor a name, nor "
                 "the beginning of exactly one name"
             )
+            _drop_typed_ahead()
         raise LowConfidence(
             f"no answer to {question.question!r} was understood, so nothing was chosen",
             hint="ask again and answer with a number or a name of the list, or run a tool by its "
@@ -94,6 +101,12 @@ class Terminal:
             choice = ask_word(ask_line, "approve, edit, relocate or discard [a/e/r/d]", EFFECTS)
             if choice is None:
                 return Discard("the input ended without a decision")
+            if choice == UNCLEAR:
+                raise ApprovalNeeded(
+                    f"no answer about {proposal.target.tool_id} was understood, so nothing was "
+                    "decided",
+                    hint="ask again and answer a, e, r or d; nothing was promoted or discarded",
+                )
             answer = self._answer(choice, proposal)
             if answer:
                 return answer
@@ -103,7 +116,13 @@ class Terminal:
         console.note(f"{module} was {status}: {one_line('; '.join(reasons)) or 'no reason noted'}")
         ways = ("regenerate", "debug")
         asked = "regenerate it, or debug the module as it is [r/d] (Enter: r)"
-        return ask_word(ask_line, asked, ways, enter="regenerate") == "debug"
+        said = ask_word(ask_line, asked, ways, enter="regenerate")
+        if said == UNCLEAR:
+            raise ApprovalNeeded(
+                f"no answer about {module} was understood, so it was neither used nor made anew",
+                hint="ask again and answer r or d",
+            )
+        return said == "debug"
 
     def example(self, problem: str) -> str | None:
         """An example of what a new tool must do."""
@@ -235,18 +254,24 @@ def confirm(question: str, details: Callable[[], None] | None = None) -> bool:
     ways, asked = ["yes", "no"], f"{question} [y/N]"
     if details is not None:
         ways, asked = [*ways, "details"], f"{question} [y/N, d: details]"
-    while (said := ask_word(ask_line, asked, ways, enter="no")) == "details" and details:
+    ask = partial(ask_word, ask_line, asked, ways, enter="no", unclear="no")
+    while (said := ask()) == "details" and details:
         details()
     return said == "yes"
 
 
 def ask_word(
-    ask: AskLine, prompt: str, words: Collection[str], *, enter: str | None = None
+    ask: AskLine,
+    prompt: str,
+    words: Collection[str],
+    *,
+    enter: str | None = None,
+    unclear: str = UNCLEAR,
 ) -> str | None:
-    """Return the word that the person types, whole or as its first letter; None at the end.
+    """Return the word that the person types, or its unique beginning. None at the end of the input.
 
-    `enter` is what Enter means. Any other answer is asked again, and at last taken like Enter:
-    that is the answer which approves nothing.
+    Enter returns `enter`. After any other answer the question is asked again. If no answer is
+    understood, the result is `unclear`.
     """
     for _ in range(_TRIES):
         said = ask(prompt)
@@ -254,12 +279,24 @@ def ask_word(
             return None
         if not said and enter is not None:
             return enter
-        found = next((word for word in words if said.lower() in (word, word[0])), None)
-        if found:
-            return found
+        meant = [word for word in words if word.startswith(said.lower())]
+        if len(meant) == 1:
+            return meant[0]
         console.note(f"{said!r} is not one of the answers: type {_listed(words)}")
-    console.note(f"no answer was understood: taken as {enter or 'no'}")
-    return enter
+        _drop_typed_ahead()
+    if unclear != UNCLEAR:
+        console.note(f"no answer was understood: taken as {unclear}")
+    return unclear
+
+
+def _drop_typed_ahead() -> None:
+    """Discard the lines that were typed, or pasted, before the question is asked again.
+
+    Otherwise the second line of a pasted text would answer the question before it is read.
+    """
+    if sys.stdin.isatty():
+        with suppress(termios.error):  # the terminal is gone: the next question ends the input
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 def _listed(words: Collection[str]) -> str:
@@ -284,6 +321,7 @@ def _ask_value(prompt: str, arg: ArgSpec, proposed: str) -> str | None:
         f"{text!r} would be the value of {arg.name}: press Enter for the proposed value, or type "
         f"{text!r} again to use it"
     )
+    _drop_typed_ahead()
     return ask_line(prompt)
 
 

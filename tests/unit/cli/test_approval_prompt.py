@@ -1,13 +1,18 @@
 """An answer at the terminal counts only if it was understood."""
 
+from pathlib import Path
+
 import pytest
 
 from pulsus.agent.control.call_question import CallQuestion
+from pulsus.approvals.approver_protocol import Approve, Discard, Proposal
 from pulsus.cli import approval_prompt
 from pulsus.cli.agent.terminal_approver import decide_with
 from pulsus.cli.approval_prompt import Terminal, confirm
-from pulsus.core.types import ArgSpec, Clarification
-from pulsus.errors import LowConfidence
+from pulsus.core.storage.records.promotion_target import Target
+from pulsus.core.types import ArgSpec, Clarification, ValidationReport
+from pulsus.errors import ApprovalNeeded, LowConfidence
+from tests.ranking import tool
 
 QUESTION = Clarification("Which tool do you mean?", ("a/b/left", "a/b/right"), default="a/b/left")
 
@@ -75,6 +80,41 @@ def test_a_typo_does_not_decide_what_becomes_of_an_earlier_candidate(type_lines,
     assert "'dont' is not one of the answers" in capsys.readouterr().err
     type_lines("")
     assert Terminal().reuse("m.py", "rejected", ()) is False
+
+
+@pytest.fixture
+def proposal():
+    source = b"x = 1\n"
+    report = ValidationReport(True, "accepted", Path("m.py"), "0" * 64, (), 1, (), "")
+    return Proposal(tool("a/b/m"), source, Target("a", "b", "m"), report)
+
+
+def test_unclear_answers_discard_no_candidate(type_lines, proposal):
+    left = type_lines("ok", "looks good", "sure", "d")
+    with pytest.raises(ApprovalNeeded, match="nothing was decided") as failure:
+        Terminal().decide(proposal)
+    assert left == ["d"]
+    assert failure.value.exit_status == 4
+
+
+@pytest.mark.parametrize("said", ["a", "app", "approve", "APPROVE"])
+def test_the_beginning_of_a_decision_is_understood(type_lines, proposal, said):
+    type_lines(said)
+    assert Terminal().decide(proposal) == Approve()
+
+
+def test_an_empty_answer_is_the_beginning_of_every_decision_and_decides_nothing(
+    type_lines, proposal
+):
+    type_lines("", "d", "not needed")
+    assert Terminal().decide(proposal) == Discard("not needed")
+
+
+def test_unclear_answers_cause_no_regeneration(type_lines):
+    left = type_lines("keep", "keep it", "use it", "d")
+    with pytest.raises(ApprovalNeeded, match="neither used nor made anew"):
+        Terminal().reuse("m.py", "rejected", ())
+    assert left == ["d"]
 
 
 ARG = ArgSpec(name="folder", type_hint="str", default=None, required=True, description="A folder")

@@ -9,7 +9,7 @@ import click
 from pulsus.agent.control.call_question import CallQuestion
 from pulsus.agent.control.person_asker import CallDecision
 from pulsus.cli import console
-from pulsus.cli.approval_prompt import AskLine, ask_line, ask_word
+from pulsus.cli.approval_prompt import UNCLEAR, AskLine, ask_line, ask_word
 from pulsus.core.telemetry.visible_text import visible_command, visible_lines
 
 _SHOWN_DIGITS: Final = 12
@@ -46,7 +46,10 @@ def decide_with(ask: AskLine, request: CallQuestion) -> CallDecision:
     ways, asked = ["yes", "no"], "Run it? [y]es, once; [n]o"
     if request.grant_key:
         ways, asked = ["yes", "session", "no"], "Run it? [y]es, once; [s]ession; [n]o"
-    match ask_word(ask, asked, ways, enter=""):
+    said = ask_word(ask, asked, ways, enter="")
+    if said == UNCLEAR:
+        console.note("no answer was understood: taken as no")
+    match said:
         case "yes":
             return CallDecision("yes")
         case "session":
