@@ -49,6 +49,30 @@ def test_oom_kills_asks_dmesg_if_there_is_no_journal(load, tmp_path, monkeypatch
     assert (result["source"], result["total"], result["error"]) == ("dmesg", 1, None)
 
 
+@pytest.mark.parametrize("shown", ["", "-- No entries --\n"])
+def test_a_journal_without_kernel_messages_is_an_answer(shown, load, tmp_path, monkeypatch):
+    program(tmp_path, "journalctl", shown)
+    program(tmp_path, "dmesg", "", 1)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    result = load(OOM).run()
+    assert (result["source"], result["total"], result["error"]) == ("journalctl", 0, None)
+    assert result["lines"] == 0
+
+
+def test_a_journal_that_this_user_may_not_see_is_no_answer(load, tmp_path, monkeypatch):
+    hint = "echo 'Hint: You are currently not seeing messages from the system.' >&2\n"
+    program(tmp_path, "journalctl", "-- No entries --\n")
+    script = tmp_path / "journalctl"
+    script.write_text(script.read_text("utf-8").replace("exit 0", f"{hint}exit 0"), "utf-8")
+    program(tmp_path, "dmesg", "", 1)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    result = load(OOM).run()
+    assert (result["source"], result["rows"]) == ("", [])
+    assert "not seeing messages from the system; dmesg: status 1" in result["error"].replace(
+        ".", ""
+    )
+
+
 def test_oom_kills_says_why_the_machine_cannot_be_asked(load, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     result = load(OOM).run()

@@ -89,8 +89,8 @@ def run(path: str = "", since_hours: int = 168, process: str = "") -> dict[str, 
         with Path(path).open(encoding="utf-8", errors="replace") as stream:
             rows, lines = _kills(stream)
     else:
-        text, source, error = _ask(since_hours)
-        rows, lines = _kills(text.splitlines())
+        found, source, error = _ask(since_hours)
+        rows, lines = _kills(found)
     rows = [row for row in rows if process in ("", row["process"])]
     processes = dict(sorted(Counter(row["process"] for row in rows).items()))
     return {"rows": rows, "total": len(rows), "processes": processes, "lines": lines} | {
@@ -99,10 +99,14 @@ def run(path: str = "", since_hours: int = 168, process: str = "") -> dict[str, 
     }
 
 
-def _ask(hours: int) -> tuple[str, str, str | None]:
-    """Return the kernel's messages, the program that gave them, and why there are none."""
+def _ask(hours: int) -> tuple[list[str], str, str | None]:
+    """Return the kernel's messages, the program that gave them, and why nothing could be asked.
+
+    No messages are an answer too. But a user who may not see the system's journal also gets status
+    0 without messages: only the hint on stderr, which `-q` would silence, tells the two apart.
+    """
     reasons = []
-    journal = ["journalctl", "-k", "-o", "short-iso", "--no-pager", "-q", "--since", f"-{hours}h"]
+    journal = ["journalctl", "-k", "-o", "short-iso", "--no-pager", "--since", f"-{hours}h"]
     for argv in (journal, ["dmesg", "--time-format=iso"]):
         try:
             done = subprocess.run(
@@ -114,11 +118,12 @@ def _ask(hours: int) -> tuple[str, str, str | None]:
         except (OSError, subprocess.TimeoutExpired) as failure:
             reasons.append(f"{argv[0]} could not be asked: {failure}")
             continue
-        if done.returncode == 0 and done.stdout:
-            return done.stdout.decode("utf-8", "replace"), argv[0], None
-        said = done.stderr.decode("utf-8", "replace").strip() or "it has no kernel messages"
-        reasons.append(f"{argv[0]}: {said}")
-    return "", "", "; ".join(reasons) + ": give the path of a saved kernel log"
+        text, said = (each.decode("utf-8", "replace") for each in (done.stdout, done.stderr))
+        lines = [line for line in text.splitlines() if not line.startswith("-- ")]
+        if done.returncode == 0 and (lines or not said.strip()):
+            return lines, argv[0], None
+        reasons.append(f"{argv[0]}: {' '.join(said.split()) or f'status {done.returncode}'}")
+    return [], "", "; ".join(reasons) + ": give the path of a saved kernel log"
 
 
 def _kills(lines: Iterable[str]) -> tuple[list[dict[str, Any]], int]:
