@@ -1,6 +1,8 @@
 """Tools of the catalogue, called by the agent: real runs in the confined worker."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -9,6 +11,8 @@ from pulsus.agent.tools.all_tools import AgentTools
 from pulsus.agent.tools.catalogue.catalogue_tool import CatalogueTool, agent_names
 from pulsus.agent.tools.catalogue.contract_schema import contract_schema
 from pulsus.core.storage.records.promotion_target import Target
+from pulsus.execution.tool_process import RunResult
+from pulsus.execution.unread_source import source_failure
 from pulsus.gates.built_in_tools import built_in_tools
 from tests.agent_calls import call, code, data, tools_in
 from tests.integration.test_run_verified import FACTS, READER, WRITER
@@ -170,3 +174,18 @@ def test_a_container_is_not_reached_by_a_tool_of_the_host(tools, tmp_path):
     outcome = call(tools, "leave_mark", args, consent="yes", on=[inside])
     assert code(outcome) == "EXECUTION_CONTEXT_UNAVAILABLE"
     assert not (tmp_path / "m").exists()
+
+
+def test_the_agent_is_told_which_input_takes_a_saved_copy_of_an_unreadable_source(tools):
+    shown = next(each for each in TOOLS if each.id == "system/kernel/oom_kills")
+    tool = CatalogueTool(tools.by_name["mark_facts"].project, tools.system, shown, shown.name)
+    result: dict[str, Any] = {"rows": [], "total": 0, "error": "dmesg is not installed"}
+    done = RunResult(result, "", "", 1, failure=source_failure(shown, result, {}))
+    context: Any = SimpleNamespace(resources=())
+    error = tool._outcome(done, {}, context).response.error
+    assert error is not None
+    hint = str(error.details["recovery_hint"])
+    assert hint.startswith("Give path=…: A saved kernel log")
+    again = tool._outcome(done, {"path": "/x"}, context).response.error
+    assert again is not None
+    assert "recovery_hint" not in again.details

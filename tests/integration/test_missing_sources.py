@@ -58,6 +58,7 @@ def test_a_plan_does_not_go_on_with_the_rows_of_such_a_read(tmp_path):
     assert (done.code, done.out.count("|")) == (1, 0), done.err
     assert "error[SOURCE_UNREADABLE]" in done.err
     assert "step services/status/service_status could not read what it reports on" in done.err
+    assert "pulsus tools show services/status/service_status" in " ".join(done.err.split())
 
 
 def test_a_saved_listing_without_services_is_an_answer(tmp_path):

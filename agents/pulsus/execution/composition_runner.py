@@ -12,7 +12,7 @@ import os
 import struct
 
 from pulsus.execution.script_exit_status import is_failure, read_status
-from pulsus.execution.unread_source import UNREAD_STEP, describe_unread_step
+from pulsus.execution.unread_source import UnreadStep, describe_unread_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,8 +123,8 @@ class StepServer:
         elif is_failure(unit["success"], report.get("result")):
             message = describe_step(tool_id, unit["success"], report["result"])
             report = failure_report("run", "BadExitStatus", message)
-        elif unread := describe_unread_step(unit, report.get("result")):
-            report = failure_report("run", UNREAD_STEP, unread)
+        elif unread := describe_unread_step(unit, report.get("result"), inputs):
+            report = {**failure_report("run", UnreadStep.__name__, unread), "tool": tool_id}
         report["own"] = bool(report.get("own")) and tool_id in self._job["tool"]["direct"]
         return report
 

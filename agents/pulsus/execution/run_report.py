@@ -22,7 +22,7 @@ from pulsus.errors import (
     ToolFailed,
     UsageError,
 )
-from pulsus.execution.unread_source import UNREAD_STEP
+from pulsus.execution.unread_source import UnreadStep
 from pulsus.execution.workers.child_pipes import Pump
 
 _SEE = "see what it printed, and the line named here"
@@ -126,8 +126,8 @@ def _failure_error(
     if report.get("stage") == "result":
         hint = "a tool returns JSON values only (docs/tool-contract.md)"
         return ToolFailed(f"{tool.id} returned no usable result: {message}", hint=hint, **details)
-    if kind == UNREAD_STEP:
-        hint = "`pulsus tools show STEP` says what the step reads, and if it takes a saved copy"
+    if kind == UnreadStep.__name__:
+        hint = f"`pulsus tools show {step}` says what it reads, and if it takes a saved copy"
         return SourceUnreadable(f"{tool.id}: {message}", hint=hint, **details)
     via = "" if step == tool.id else f" in its step {step}"
     if kind == "ValueError" and report.get("own"):

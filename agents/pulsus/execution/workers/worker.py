@@ -33,7 +33,7 @@ from pulsus.execution.composition_runner import (
     write,
 )
 from pulsus.execution.script_exit_status import is_failure
-from pulsus.execution.unread_source import describe_unread_step
+from pulsus.execution.unread_source import UnreadStep, describe_unread_step
 
 
 class StepRefused(RuntimeError):
@@ -46,10 +46,6 @@ class BadResult(RuntimeError):
 
 class BadExitStatus(RuntimeError):
     """The script of a step ended with a status that its contract does not call a success."""
-
-
-class UnreadStep(RuntimeError):
-    """A step that reads could not read what it reports on."""
 
 
 class BytesChanged(RuntimeError):
@@ -88,8 +84,8 @@ class StepRunner:
             raise BadResult(f"step {tool_id} returned no usable result: {error}") from None
         if is_failure(unit["success"], result):
             raise BadExitStatus(describe_step(tool_id, unit["success"], result))
-        if unread := describe_unread_step(unit, result):
-            raise UnreadStep(unread)
+        if unread := describe_unread_step(unit, result, inputs):
+            raise UnreadStep(tool_id, unread)
         travelled: object = json.loads(json.dumps(result))
         return travelled
 
@@ -153,7 +149,9 @@ def describe(error: BaseException, units: tuple[dict[str, Any], ...]) -> dict[st
         found |= {"errno": error.errno, "path": error.filename}
         if isinstance(error, PermissionError):
             found["permits"] = user_permissions(error.filename)
-    if isinstance(error, SyntaxError) and error.filename in by_file:
+    if isinstance(error, UnreadStep):
+        found["tool"] = error.step
+    elif isinstance(error, SyntaxError) and error.filename in by_file:
         found |= {"tool": by_file[error.filename], "file": error.filename, "line": error.lineno}
     elif inside:
         last = inside[-1]

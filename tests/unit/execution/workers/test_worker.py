@@ -11,6 +11,7 @@ import pytest
 from pulsus.core.sandbox.harness.load_and_call import run_entry
 from pulsus.errors import ToolFailed
 from pulsus.execution import run_report
+from pulsus.execution.unread_source import UnreadStep
 from pulsus.execution.workers import worker
 from pulsus.execution.workers.child_pipes import Bounds, Pump
 from pulsus.execution.workers.worker import BadResult, BytesChanged, StepRefused, StepRunner
@@ -57,6 +58,17 @@ def test_an_overwritten_report_is_neither_a_result_nor_a_crash(report):
 
 def test_a_step_result_is_converted_as_json():
     assert StepRunner(units(ONE), ["a/b/one"], 4).run("a/b/one", {"x": 5}) == {"x": [5, 1]}
+
+
+def test_a_step_that_read_nothing_is_named_in_the_report():
+    unread = unit("a/b/read", "def run():\n    return {'rows': [], 'error': 'no source'}\n")
+    with pytest.raises(UnreadStep, match="no source") as failure:
+        StepRunner(units(unread), ["a/b/read"], 4).run("a/b/read", {})
+    whole = unit("a/b/whole", "")
+    report = {"ok": False, "stage": "run", **worker.describe(failure.value, (whole, unread))}
+    error = run_report._failure_error(tool("a/b/whole"), report, {})
+    assert (error.code, error.details["step"]) == ("SOURCE_UNREADABLE", "a/b/read")
+    assert "`pulsus tools show a/b/read`" in error.hint
 
 
 def test_a_step_is_loaded_once():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from pulsus.agent.tool_protocol import CallContext, CallNeeds, CallOutcome
 from pulsus.agent.tools.catalogue.contract_schema import contract_schema, default_values
@@ -22,9 +22,11 @@ from pulsus.errors import (
     InputMissing,
     PulsusError,
     RecordUnknown,
+    SourceUnreadable,
     UsageError,
 )
 from pulsus.execution.tool_process import RunResult
+from pulsus.execution.unread_source import saved_copy_ways
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.tool_descriptors import ToolDescriptor
 from pulsus.gates.tool_response import ToolErrorCode
@@ -224,8 +226,15 @@ class CatalogueTool:
             "confinement": dict(done.confinement),
         }
         if done.failure:
+            unread = isinstance(done.failure, SourceUnreadable)
+            ways = saved_copy_ways(self.tool, args) if unread else []
+            hint: dict[str, Any] = {"recovery_hint": f"Give {'; '.join(ways)}"} if ways else {}
             answer = self.system.report.failed(
-                "EXECUTION_FAILED", done.failure.message, data=done.result, tool_id=self.tool.id
+                "EXECUTION_FAILED",
+                done.failure.message,
+                data=done.result,
+                tool_id=self.tool.id,
+                **hint,
             )
             return CallOutcome(answer, wrote=wrote)
         if not done.wrote:
