@@ -149,11 +149,12 @@ def state_folder() -> Path:
     if state_home.startswith("/"):
         return Path(os.path.realpath(f"{state_home}/pulsus"))
     home = os.environ.get("HOME", "")
-    if home.startswith("/") and Path(home).is_dir():
+    if home.startswith("/") and os.path.isdir(home):  # noqa: PTH112 - no error if it is denied
         return Path(os.path.realpath(f"{home}/.local/state/pulsus"))
     why = "is not set"
     if home:
-        lacks = "is no folder here" if home.startswith("/") else "names no absolute folder"
+        denied = "is no folder here, or may not be looked at"
+        lacks = denied if home.startswith("/") else "names no absolute folder"
         why = f"is {home!r}, which {lacks}"
     raise UserStateInvalid(
         f"HOME {why}: there is no place for this user's state",

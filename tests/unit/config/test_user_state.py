@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from pulsus.config.user_state import MOST_BYTES, UserState
+from pulsus.config.user_state import MOST_BYTES, UserState, state_folder
 from pulsus.errors import Busy, StorageUnwritable, UserStateInvalid
 
 NOBODY = 65534
@@ -213,3 +213,11 @@ def test_no_update_of_parallel_writers_is_lost(state):
     for writer in writers:
         writer.join(30)
     assert state.read("count") == b"30"
+
+
+def test_a_home_that_cannot_be_looked_at_is_no_crash(monkeypatch):
+    """A path that is too long fails like a folder that may not be searched, also for root."""
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", "/" + "x" * 300)
+    with pytest.raises(UserStateInvalid, match="may not be looked at"):
+        state_folder()
