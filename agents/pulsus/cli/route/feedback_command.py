@@ -40,7 +40,7 @@ EPILOG = page_end(
     help="The tool that was right for the request; repeatable.",
 )
 @click.option("--none", "nothing", is_flag=True, help="No tool here fits the request.")
-@click.option("--undo", is_flag=True, help="Take back your feedback on RUN.")
+@click.option("--undo", is_flag=True, help="Take back the feedback on RUN.")
 @common()
 def command(
     session: CommandSession, run_id: str, right: tuple[str, ...], nothing: bool, undo: bool
@@ -48,7 +48,7 @@ def command(
     """Say which tool was right for the request of RUN. A tool chosen instead was wrong.
 
     RUN is the run_id that a route prints last, which is also a folder in logs/runs. A route_id
-    means its newest run, and `last` the newest run of all. Similar requests follow your feedback
+    means its newest run, and `last` the newest run of all. Similar requests follow the feedback
     from now on, unless an anti-intent or the threshold prevents it. The output says what the next
     route will do. Later feedback on a request replaces earlier feedback, and --undo takes back
     that of RUN.

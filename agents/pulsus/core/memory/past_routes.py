@@ -104,7 +104,9 @@ def load_routes(state_dir: Path) -> tuple[PastRoute, ...]:
 
 
 def latest_per_run(past: Iterable[PastRoute]) -> tuple[PastRoute, ...]:
-    """Return the routes that count: of what was told of one run, the last, if it was not undone."""
+    """Return one route for each run: later feedback replaces earlier feedback, and an undo removes
+    it.
+    """
     routes = tuple(past)
     last = {route.run_id: route for route in routes if route.is_feedback}
     return tuple(r for r in routes if not r.is_feedback or (last[r.run_id] is r and not r.is_undo))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from pulsus.core.contract.declared_call_check import check_call
-from pulsus.core.memory.past_routes import PastRoute
+from pulsus.core.memory.past_routes import PastRoute, latest_per_run
 from pulsus.core.rankers.intent_phrases import share_of_anti_intent
 from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.text.tokens import stems
@@ -154,8 +154,12 @@ def find_git_ignored(
 def last_used(
     past: Iterable[PastRoute], latest: Mapping[str, PromotionRecord]
 ) -> dict[str, datetime]:
-    """Return each tool's last use by id: accepted routes, and promotions a route led to."""
-    uses = [(tool, r.ts) for r in past if r.outcome in ("accepted", "ran") for tool in r.tools]
+    """Return each tool's last use by id: accepted routes, and promotions a route led to.
+
+    Feedback that was replaced or taken back is no use.
+    """
+    used = [r for r in latest_per_run(past) if r.outcome in ("accepted", "ran")]
+    uses = [(tool, r.ts) for r in used for tool in r.tools]
     uses += [(tool, record.created) for tool, record in latest.items() if record.route_id]
     found: dict[str, datetime] = {}
     for tool, at in uses:

@@ -129,6 +129,12 @@ def test_only_accepted_routes_count_as_use(outcome, counts):
     assert last_used(past, {}) == ({"a/b/c": NOW} if counts else {})
 
 
+def test_feedback_that_was_taken_back_is_no_use():
+    given = PastRoute(NOW, "run-1", None, "do it", ("a/b/c",), "accepted", is_feedback=True)
+    assert last_used([given], {}) == {"a/b/c": NOW}
+    assert last_used([given, replace(given, tools=())], {}) == {}
+
+
 def test_a_tool_younger_than_the_given_days_is_not_called_unused():
     made = {"a/b/c": NOW - timedelta(days=2)}
     assert list(find_unused([tool("a/b/c")], {}, made, now=NOW, days=30)) == []
