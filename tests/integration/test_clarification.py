@@ -1,10 +1,13 @@
 """The answer to the one question decides the route, and a miss shows the nearest tools."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pulsus import bootstrap
+from pulsus.errors import LowConfidence
 from pulsus.routing.delivery.route_run import RouteOptions
 from tests.project import pulsus_here
 
@@ -147,3 +150,24 @@ def test_a_short_or_misspelt_request_selects_its_tool(app, request_text, tool):
 def test_a_short_request_that_stays_unclear_asks_for_the_right_tool_first(app, request_text, first):
     _, asked = route(app, request_text, None)
     assert asked.options[0] == first
+
+
+class Unclear(Answering):
+    """A person whose answers are not understood."""
+
+    def clarify(self, question, understands):
+        self.question = question
+        raise LowConfidence("no answer was understood")
+
+
+def test_a_question_whose_answers_were_not_understood_is_in_the_trace(tmp_path):
+    app: Any = bootstrap.build(ROOT, {"cache_enabled": False, "log_dir": str(tmp_path)})
+    person = Unclear(None)
+    with pytest.raises(LowConfidence):
+        app.router(person).route("show usage", RouteOptions(plan=True))
+    (trace,) = tmp_path.glob("runs/*/steps.log")
+    events = [json.loads(line) for line in trace.read_text("utf-8").splitlines()]
+    (asked,) = [each for each in events if each["phase"] == "clarify"]
+    assert person.question is not None
+    assert asked["question"] == person.question.in_one_line
+    assert asked["understood"] is False

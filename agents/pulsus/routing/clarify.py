@@ -130,7 +130,7 @@ def apply_answer(
 
 
 def is_understood(reading: ParseResult, found: SearchResult, asked: Clarification) -> bool:
-    """Return True if the answer names a choice, none of them, or is no answer at all."""
+    """True if the answer is a choice, 'none', or missing."""
     return asked.answer is None or _find_meaning(reading, found, asked) is not None
 
 

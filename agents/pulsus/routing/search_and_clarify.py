@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import Clarification, ParsedIntent
+from pulsus.errors import LowConfidence
 from pulsus.routing import clarify
 from pulsus.routing.delivery.route_run import RouteRun
 from pulsus.routing.prompt_parser import ParseResult
@@ -48,7 +49,11 @@ def _search(
     def understands(answer: str) -> bool:
         return clarify.is_understood(reading, found, replace(question, answer=answer))
 
-    asked = replace(question, answer=run.person.clarify(question, understands))
+    try:
+        asked = replace(question, answer=run.person.clarify(question, understands))
+    except LowConfidence:
+        run.trace.event("clarify", decision=None, question=question.in_one_line, understood=False)
+        raise
     run.trace.event("clarify", decision=asked.answer, question=asked.in_one_line)
     answered, found = clarify.apply_answer(
         replace(reading, intent=intent), found, asked, searcher.search_inside
