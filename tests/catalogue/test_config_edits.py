@@ -235,3 +235,33 @@ def test_restore_config_refuses_a_backup_from_elsewhere_and_links(load, tmp_path
     with pytest.raises(FileNotFoundError):
         load(RESTORE).run(str(file), str(tmp_path / "gone.bak"))
     assert file.read_text(encoding="utf-8") == "new"
+
+
+NESTED = "db:\n  pool: 5\n  host: a\nname: x\n"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "told"),
+    [
+        ({"key": "db.pool", "value": "10"}, "use key 'pool' with section 'db'"),
+        ({"key": "db.size", "value": "10"}, "use key 'size' with section 'db'"),
+        ({"key": "host", "value": "b"}, "name its section, db"),
+    ],
+)
+def test_a_key_below_another_one_is_not_added_at_the_top(load, tmp_path, inputs, told):
+    for name, text in (
+        ("app.yaml", NESTED),
+        ("app.toml", 'name = "x"\n[db]\npool = 5\nhost = "a"\n'),
+    ):
+        file = tmp_path / name
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(ValueError, match=told):
+            load(SET).run(path=str(file), **inputs)
+        assert file.read_text(encoding="utf-8") == text
+
+
+def test_a_new_top_key_with_a_dot_is_still_added(load, tmp_path):
+    file = tmp_path / "app.yaml"
+    file.write_text(NESTED, encoding="utf-8")
+    load(SET).run(path=str(file), key="log.level", value="debug")
+    assert file.read_text(encoding="utf-8") == f"{NESTED}log.level: debug\n"

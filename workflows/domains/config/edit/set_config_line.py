@@ -3,7 +3,8 @@ r"""Set one setting in a configuration file, with a backup beside it, and check 
 Changes the line that sets the key, or adds one: behind its commented default (`#Port 22`), at the
 end of its section, or at the end of the file. Everything else stays, also comments, mode and owner.
 JSON, YAML and TOML are read before and after: exactly this one value may differ. The new file
-replaces the old one in one step. A key that is set more than once is refused.
+replaces the old one in one step. A key that is set more than once, or only below other keys, is
+refused unless its section is named.
 
 Args:
     path (str): The configuration file. A link is followed.
@@ -162,6 +163,8 @@ def _edit_parsed(text: str, key: str, value: str, section: str, kind: str) -> Ed
         before = _PARSERS[kind](text)
     except (ValueError, yaml.YAMLError) as failure:
         raise ValueError(f"the file is no valid {kind}, repair it first: {failure}") from None
+    if not section:
+        _refuse_misplaced(before, key)
     path = [*filter(None, section.split(".")), key]
     written, wanted = _as_written(kind, value)
     expected = _plain(_with(before, path, wanted))
@@ -173,6 +176,27 @@ def _edit_parsed(text: str, key: str, value: str, section: str, kind: str) -> Ed
         if _plain(after) == expected:
             return number, added, lines
     raise ValueError(f"no line sets {'.'.join(path)} by itself: add it by hand")
+
+
+def _refuse_misplaced(document: Any, key: str) -> None:
+    """Raise ValueError for a key that is set below another one, and not at the top."""
+    if not isinstance(document, dict) or key in document:
+        return
+    parent, _, last = key.rpartition(".")
+    homes = dict(_mappings(document))
+    if parent and parent in homes:
+        raise ValueError(f"key {key!r} is not at the top: use key {last!r} with section {parent!r}")
+    found = [where for where, inner in homes.items() if where and key in inner]
+    if found:
+        raise ValueError(f"key {key!r} is not at the top: name its section, {' or '.join(found)}")
+
+
+def _mappings(document: dict[Any, Any], where: str = "") -> Iterator[tuple[str, dict[Any, Any]]]:
+    """Yield each mapping with the keys above it, joined by dots."""
+    yield where, document
+    for name, inner in document.items():
+        if isinstance(inner, dict):
+            yield from _mappings(inner, f"{where}.{name}" if where else str(name))
 
 
 def _candidates(text: str, key: str, written: str, kind: str, *, top: bool) -> Iterator[Edit]:
