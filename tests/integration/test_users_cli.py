@@ -5,6 +5,7 @@ import pytest
 from pulsus.web.accounts.user_accounts import UserAccounts
 from tests.project import make, pulsus_here
 
+pytest.importorskip("argon2")
 pytestmark = pytest.mark.seconds
 
 
