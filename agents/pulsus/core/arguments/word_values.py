@@ -21,6 +21,7 @@ from pulsus.fast_dataclass import dataclass
 WORD_P: Final = 0.95
 
 _DAY = re.compile(r"(?i)\b(?:(since|from|after)\s+)?(today|yesterday)\b(?:'s|’s)?")
+_CALENDAR = re.compile(r"(?i)\bthis\s+(week|month|year)\b(?!['’])")
 _ONE_ROW = re.compile(
     r"(?i)\b(?:the|its?|whose)\s+(?:very\s+)?(?:last|latest|newest|final|(?:most\s+)?recent)"
     r"\s+(?:(?:log|journal|error|warning|critical|fatal|info|debug)\s+)?"
@@ -73,11 +74,27 @@ def find_word_values(
     days = list(_DAY.finditer(request))
     if now is not None and len(days) == 1:
         yield from _day_values(days[0], names, now)
+    elif now is not None and not days:
+        yield from _calendar_values(request, names, now)
     one_row = _ONE_ROW.search(request)
     counts = [one for one in inputs if one.role == "count" and _SAYS_ROWS.search(one.description)]
     if one_row and len(counts) == 1:
         yield WordValue(counts[0].name, 1, one_row.start(), one_row.end())
     yield from _repeated_column(request, inputs)
+
+
+def _calendar_values(request: str, names: set[str], now: datetime) -> Iterator[WordValue]:
+    """Yield the first day of "this week", "this month" or "this year"; a week begins on Monday."""
+    found = _CALENDAR.search(request)
+    if found is None or "since" not in names:
+        return
+    today = now.date()
+    first = {
+        "week": today - timedelta(days=today.weekday()),
+        "month": today.replace(day=1),
+        "year": today.replace(month=1, day=1),
+    }[found[1].lower()]
+    yield WordValue("since", first.isoformat(), *found.span())
 
 
 def _repeated_column(request: str, inputs: Sequence[Input]) -> Iterator[WordValue]:

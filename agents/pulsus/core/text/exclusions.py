@@ -51,7 +51,7 @@ _ENDS: Final = frozenset(
         in on at to into onto from as of under below inside within for since before after during
         are is was were has have had do does did that which who whose where when if then so but by
         with via using per until till please older newer larger bigger smaller more less greater
-        longer shorter over above sorted ordered while because unless
+        longer shorter than over above sorted ordered while because unless
         """)
 )
 _JOINS: Final = frozenset(("and", "or", "nor", "&"))
@@ -62,6 +62,9 @@ _GOVERNS: Final = re.compile(
     r"|installed|stored|lying|created|signed|issued|listening|running|logged|log)"
 )
 """Words that say with the next preposition what is excluded: "not owned by root"."""
+_UNIT: Final = re.compile(
+    r"[kmgt]i?b|%|bytes?|percent|(?:second|minute|hour|day|week|month|year)s?|[kmgt]ega?bytes?"
+)
 _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z'-]*")
 
 
@@ -111,7 +114,11 @@ def _end_of_clause(text: str, start: int) -> int:
             break
         is_plain = _PLAIN.fullmatch(word) is not None
         if low not in _ENDS and not is_lead:
-            goes_on = joined or (is_plain and 0 < plain < _MOST_PLAIN)
+            goes_on = (
+                joined
+                or (before[-1:].isdigit() and _UNIT.fullmatch(low) is not None)
+                or (is_plain and 0 < plain < _MOST_PLAIN)
+            )
             governed = _GOVERNS.fullmatch(before) is not None or before in _ENDS | VERBS
             if said and not goes_on and not governed:
                 break

@@ -35,13 +35,17 @@ def find_left_out(
         for words in one.matched.values()
         for word in words
     }
-    used = [value.text for step in read.values for value in step]
+    used = [
+        value.text
+        for values in (read.values, read.same_as_default)
+        for step in values
+        for value in step
+    ]
     numbers = {
         float(value)
         for value in (
-            *(one.value for one in inputs.values()),
+            *(one.value for one in inputs.values() if one.source != "default"),
             *(one.value for one in found.values()),
-            *(one.default for step in steps for one in step.inputs.inputs),
         )
         # True is 1, and 0 and 1 are defaults of many inputs.
         if isinstance(value, int | float) and value not in (0, 1)

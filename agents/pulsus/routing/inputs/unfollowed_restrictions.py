@@ -1,10 +1,10 @@
 """Find restrictions of a request ("only …", "MX records") that the decision ignores. Pure.
 
-Most words of a request that no tool has are talk. Five kinds are not, because with them the answer
+Most words of a request that no tool has are talk. Four kinds are not, because with them the answer
 is another one: a value that the contract lists for a column of the rows ("setuid programs"), a
-limiting clause ("only …"), a comparison with a number ("over 75 percent"), an abbreviation in
-capitals ("MX records"), and the service in "are nginx and redis running". Clauses such as
-"except …" are found by `unfollowed_exclusions.py`.
+limiting clause ("only …"), an abbreviation in capitals ("MX records"), and the service in "are
+nginx and redis running". Other modules find "except …" (`unfollowed_exclusions.py`), "over 75
+percent" and "last week" (`unfollowed_bounds.py`).
 
 Whole parts that no tool covers are found by `core/compose/selection/uncovered_parts.py`.
 """
@@ -16,12 +16,12 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pulsus.core.arguments.rows.columns import read_columns
 from pulsus.core.arguments.words.word_set import word_set
-from pulsus.core.compose.selection.row_filters import BOUND
 from pulsus.core.compose.selection.row_vocabulary import owned_stems
 from pulsus.core.text.literals import cut_out_values
 from pulsus.core.text.state_questions import find_named_services
 from pulsus.core.text.tokens import STOP_WORDS, WEAK_WORDS, clean, content_words, stem, words
 from pulsus.core.types import ToolSpec
+from pulsus.routing.inputs.unfollowed_bounds import find_unfollowed_bounds
 from pulsus.routing.inputs.unfollowed_exclusions import find_unfollowed_exclusions
 
 _LIMITING = re.compile(r"(?i)\b(?:only|just|nothing\s+but)\s")
@@ -36,7 +36,6 @@ _LOUD = 3
 """In a request with a capital in every so many characters, capitals say nothing."""
 _UNITS = word_set("b kb mb gb tb pb kib mib gib tib hz khz mhz ghz")
 _WORD = re.compile(r"[A-Za-z]+")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def find_unfollowed_restrictions(
@@ -61,7 +60,7 @@ def find_unfollowed_restrictions(
     found = {
         **dict(_row_values(text, rest, tools)),
         **dict(_limiting_clauses(text, rest, tools, matched)),
-        **dict(_bounds(text, rest, numbers)),
+        **dict(find_unfollowed_bounds(text, open_text, tools, numbers)),
         **dict(_abbreviations(text, rest, tools, matched)),
         **dict(_services(text, rest, tools)),
         **dict(find_unfollowed_exclusions(text, open_text, tools, known)),
@@ -128,13 +127,6 @@ def _limiting_clauses(
         told = [word for word in content_words(clause) if not word.isdecimal()][:_MOST_WORDS]
         if told and not any(word in matched or stem(word) in own for word in told):
             yield mark.start(), text[mark.start() : stop].strip()
-
-
-def _bounds(text: str, rest: str, numbers: Collection[float]) -> Iterator[tuple[int, str]]:
-    for bound in BOUND.finditer(rest):
-        number = _NUMBER.search(bound[0])
-        if number and float(number[0].replace(",", "")) not in numbers:
-            yield bound.start(), text[bound.start() : bound.end()].strip(" .,")
 
 
 def _abbreviations(

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from pulsus.core.arguments.candidates.bound_sides import suits_side
 from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.candidates.excluded_values import without_excluded
 from pulsus.core.arguments.candidates.find_candidates import find_candidates
@@ -14,7 +15,7 @@ from pulsus.core.arguments.inputs import Fillable, Input
 from pulsus.core.arguments.request_words import RequestWords
 from pulsus.core.arguments.spans.find_spans import find_spans
 from pulsus.core.arguments.spans.span import RequestSpans
-from pulsus.core.text.exclusions import find_exclusions
+from pulsus.core.text.exclusions import Exclusion, find_exclusions
 from pulsus.fast_dataclass import dataclass
 
 _ORDERED_KINDS = {
@@ -39,9 +40,7 @@ def read_request(request: str, tool: Fillable, now: datetime | None = None) -> R
     found = find_spans(request, now)
     words = RequestWords(found, tool)
     exclusions = find_exclusions(request)
-    wanted = [
-        (one, without_excluded(one, find_candidates(one, found), exclusions)) for one in tool.inputs
-    ]
+    wanted = [(one, list(_values_of(one, found, exclusions))) for one in tool.inputs]
     rivals = Counter(start for _, values in wanted for start in {c.start for c in values})
     orders = _orders(wanted)
     options = []
@@ -58,6 +57,15 @@ def read_request(request: str, tool: Fillable, now: datetime | None = None) -> R
         options.append((one, pairs))
         null[one.name] = null_features(one, words, len(values))
     return RequestReading(options, null, words, found)
+
+
+def _values_of(
+    one: Input, found: RequestSpans, exclusions: Sequence[Exclusion]
+) -> Iterator[Candidate]:
+    """Yield the values that the input may take and that do not stand for their opposite."""
+    for value in without_excluded(one, find_candidates(one, found), exclusions):
+        if suits_side(one, value, found.request, exclusions):
+            yield value
 
 
 def _orders(wanted: Sequence[tuple[Input, list[Candidate]]]) -> dict[tuple[int, int], str]:

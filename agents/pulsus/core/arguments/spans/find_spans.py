@@ -8,7 +8,12 @@ from datetime import datetime
 from typing import Final
 
 from pulsus.core.arguments.spans.convert_matches import read_span
-from pulsus.core.arguments.spans.number_words import NUMBER_WORDS, ORDINALS, WORDS_OF_COUNTS
+from pulsus.core.arguments.spans.number_words import (
+    NUMBER_WORDS,
+    ORDINALS,
+    UNITS,
+    WORDS_OF_COUNTS,
+)
 from pulsus.core.arguments.spans.phrase_spans import find_phrases
 from pulsus.core.arguments.spans.span import UNMISTAKABLE, RequestSpans, Span
 from pulsus.core.arguments.spans.value_patterns import VALUE
@@ -24,6 +29,12 @@ _TODAY = re.compile(
     r"(?i)\btoday(?:'s)?(?: date)?(?: is)?[ ,]*"
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day,?)?[ ]*(?:the )?\Z"
 )
+_PERIOD = re.compile(
+    r"(?i)\b(?:within|in|during|over|for|since|of)\s+the\s+(?:last|past)\s+"
+    r"(minute|hour|day|week|month|year)\b(?!['’]|\s+of\b)"
+    r"|\b(?<!the )(?<!of )(?:last|past)\s+(hour|day|week|month|year)\b(?!['’]|\s+of\b)"
+)
+"""A period without a number: "in the last hour"."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 """Half characters, which an undecodable byte on a command line becomes. No stemmer reads them."""
 _SECRET = re.compile(
@@ -62,10 +73,19 @@ def find_spans(request: str, now: datetime | None = None) -> RequestSpans:
             words.append(_word(match))
         elif kind == "measure":
             words.extend(_words_of_measure(match))
-    values = values[:MAX_VALUES]
+    values.extend(_periods(request))
+    values = sorted(values, key=lambda span: span.start)[:MAX_VALUES]
     firm = [span for span in values if span.kind in UNMISTAKABLE or span.quoted]
     phrases = find_phrases(request, words, firm)[:MAX_PHRASES]
     return RequestSpans(request, values, words, phrases, now)
+
+
+def _periods(request: str) -> Iterator[Span]:
+    """Yield "hour" of "the last hour" as a duration of one hour."""
+    for found in _PERIOD.finditer(request):
+        group = found.lastindex or 1
+        unit, (start, end) = found[group].lower(), found.span(group)
+        yield Span("duration", start, end, found[group], UNITS[unit][1], unit)
 
 
 def _says_no_value(kind: str, match: re.Match[str]) -> bool:
