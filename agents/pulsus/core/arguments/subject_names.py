@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from pulsus.core.arguments.inputs import Fillable, Input
@@ -90,7 +91,12 @@ _SERVICE_STATUS = re.compile(
 )
 _THING_NAME = re.compile(rf"(?i){_THING}{_NAME}{_ENDS}")
 _RUN_AS = re.compile(rf"(?i)\b(?:runs?|running|executed?)\s+(?:\S+\s+)?as\s+{_NAME}{_ENDS}")
+_WHY = re.compile(
+    rf"(?i)\bwhy\s+(?:did|does|has|is|was)\s+(?:the\s+)?{_NAME}(?:\s+(?:service|unit|daemon))?\s+"
+    r"(?:fail|crash|stop|die|exit|restart|keep|not\s+start)\w{0,4}\b"
+)
 _FORMS_OF_THINGS = (
+    (_WHY, SUBJECT_P),
     (_STATUS_OF_SERVICE, SUBJECT_P),
     (_SERVICE_STATUS, SUBJECT_P),
     (_CALLED, SUBJECT_P),
@@ -225,7 +231,14 @@ def _find_names(
         for at in (match.lastindex or 1,)
         if _is_free_word(match[at].lower(), known) or _is_quoted(match, at)
     ]
-    return found[0] if len({one.text for one in found}) == 1 else None
+    if len({one.text for one in found}) != 1:
+        return None
+    before = (
+        rf"(?i)\b(?:of|for|by|as|create|add)\s+(?:an?\s+|the\s+)?{re.escape(asking[0].name)}\s+\Z"
+    )
+    said = re.search(before, request[: found[0].start])
+    # "of user www-data": the name of the input itself says whose name it is.
+    return replace(found[0], p=max(found[0].p, SUBJECT_P)) if said else found[0]
 
 
 def _thing(one: Input) -> str:

@@ -23,6 +23,7 @@ from pulsus.core.text.tokens import STOP_WORDS, WEAK_WORDS, clean, content_words
 from pulsus.core.types import ToolSpec
 from pulsus.routing.inputs.unfollowed_bounds import find_unfollowed_bounds
 from pulsus.routing.inputs.unfollowed_exclusions import find_unfollowed_exclusions
+from pulsus.routing.inputs.unfollowed_names import find_unfollowed_names
 
 _LIMITING = re.compile(r"(?i)\b(?:only|just|nothing\s+but)\s")
 _BREAK = re.compile(
@@ -60,6 +61,7 @@ def find_unfollowed_restrictions(
     found = {
         **dict(_row_values(text, rest, tools)),
         **dict(_limiting_clauses(text, rest, tools, matched)),
+        **dict(find_unfollowed_names(text, open_text)),
         **dict(find_unfollowed_bounds(text, open_text, tools, numbers)),
         **dict(_abbreviations(text, rest, tools, matched)),
         **dict(_services(text, rest, tools)),

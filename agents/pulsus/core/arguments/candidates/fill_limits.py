@@ -106,11 +106,13 @@ def is_out_of_place(one: Input, candidate: Candidate) -> bool:
     """Return True for a value that is not even worth a proposal.
 
     An adverb of time is out of place in an input that is not about time, and a path in one that
-    takes a field or an operator. A description may list the only words that an input takes (`One of
-    ==, <`): any other word is out of place.
+    takes a field or an operator. A usual file is no copy of `/proc`. A description may list the
+    only words that an input takes (`One of ==, <`): any other word is out of place.
     """
     if candidate.kind in ("path", "file") and not one.words.isdisjoint(_WORDS_OF_FIELDS):
         return True
+    if candidate.kind in ("path", "file") and one.default in ("/proc", "/sys"):
+        return str(one.default)[1:] not in str(candidate.value).lower().rsplit("/", 1)[-1]
     if _ends_with_time_adverb(candidate) and _WORDS_OF_TIME.isdisjoint(one.words | one.described):
         return True
     closed = _CLOSED_LIST.match(one.description) if one.type == "string" else None

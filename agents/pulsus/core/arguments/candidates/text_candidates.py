@@ -20,6 +20,7 @@ _NAMES_OF_KINDS = frozenset(("id", "ids", "uuid", "api", "url", "ip"))
 """Words for a kind of value. They are no values."""
 
 _WORDS_ALONE = frozenset(("name", "numbered", "phrase", "part", "identifier"))
+_USERS = frozenset(map(stem_in_full, ["user", "username", "login", "uid"]))
 _DEVICE = re.compile(r"/dev/(?!shm/)")
 _AMOUNTS = frozenset(("counted", "number", "money", "percent"))
 _ASKS_MOMENT = re.compile(r"(?i)dd[ t]hh:mm|\dT\d\d:\d\d|date and time|iso-?8601")
@@ -45,6 +46,8 @@ def find_texts(one: Input, found: RequestSpans) -> Iterator[Candidate]:
             continue  # a device is no file to read
         if one.role == "host" and "_" in span.text and span.kind in _WORDS_ALONE:
             continue  # a column, not a machine
+        if span.kind in ("path", "file") and not one.words.isdisjoint(_USERS):
+            continue  # a path is no user
         if one.region and span.kind in _WORDS_ALONE:
             continue  # the description asks for `City, State`
         if span.kind in allowed:

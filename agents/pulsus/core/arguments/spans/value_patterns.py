@@ -26,7 +26,7 @@ _ENDINGS = (
 )
 _TOP_LEVEL = (
     "com|net|org|io|dev|local|internal|lan|example|test|edu|gov|co|uk|de|eu|ai|app|cloud|corp"
-    "|intern|home|arpa"
+    "|intern|home|arpa|invalid"
 )
 _SYSTEMD_UNIT = r"[A-Za-z0-9][\w.:@-]{0,80}\.(?:service|timer|socket|target|mount)(?![\w-])(?!\.\w)"
 """A unit of systemd is the name of something that runs, and no file in the working folder."""
@@ -116,7 +116,8 @@ _RULES: tuple[tuple[str, str], ...] = (
         "host",
         _any_case(
             rf"(?<![\w.@-])(?!{_SYSTEMD_UNIT})(?:[a-z0-9-]{{1,63}}\.){{1,8}}"
-            rf"(?:{_TOP_LEVEL})(?::\d{{1,5}})?(?![\w-])",
+            # A longer name whole: `example.com.au` is another host than `example.com`.
+            rf"(?:{_TOP_LEVEL})(?:\.[a-z0-9-]{{1,63}}){{0,4}}(?::\d{{1,5}})?(?![\w-])",
             r"(?<![\w.@/:-])localhost(?::\d{1,5})?(?![\w.-])",
             # Any name with a port: `redis-2.prod:6379`, `bastion:22`.
             r"(?<![\w.@/:-])[a-z][a-z0-9-]{0,62}(?:\.[a-z0-9-]{1,63}){0,8}:\d{2,5}(?![\w:-])",
