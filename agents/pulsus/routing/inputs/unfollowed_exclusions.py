@@ -24,6 +24,10 @@ _OF_ROWS: Final = re.compile(
     r"|every)\s+(?:\w{1,30}\s+){0,2}\w{1,30}s\s+)\Z"
 )
 """Wording that makes rows of what stands before a negation: "services that are not running"."""
+_DESCRIBES: Final = re.compile(
+    r"(?i)\s+(?:containing|matching|mentioning|owned|named|called|belonging)\s"
+)
+"""Words behind "not" that describe rows, wherever they stand: "lines in a.log not containing x"."""
 _ASKS_STATE: Final = re.compile(r"(?i)\b(?:why|is|are|does|do|did|if|whether)\b[^,;.]{0,60}\Z")
 _LONGEST_BEFORE: Final = 80
 _NEGATED: Final = re.compile(
@@ -81,6 +85,8 @@ def _restricts(
     if one.sure:
         of_tool = any(word in known or stem(word) in known for word in told)
         return not (of_tool and _WITHOUT.match(text, one.start))
+    if _DESCRIBES.match(text, one.inner):
+        return True
     before = text[max(0, one.start - _LONGEST_BEFORE) : one.start]
     if _OF_ROWS.search(before) is None or not stems.isdisjoint(_TALK):
         return False

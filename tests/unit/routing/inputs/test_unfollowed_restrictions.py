@@ -61,6 +61,7 @@ def test_a_restricting_word_is_not_lost_in_silence(request_, words):
         pytest.param("files in /opt but not /opt/a", "but not /opt/a", id="path"),
         pytest.param("files in /opt except files of bo", "except files of bo", id="tool word"),
         pytest.param("files that are not setuid", "not setuid", id="value of a column"),
+        pytest.param("names in a.log not containing foo", "not containing foo", id="gerund"),
         pytest.param("files that cannot run", "cannot run", id="negation"),
         pytest.param("risky files besides *.sh", "besides *.sh", id="pattern"),
     ],
