@@ -169,7 +169,8 @@ class Terminal:
 
     def _show_run(self, run: WriteRun, *, whole: bool = False) -> None:
         for tool in run.writers:
-            effects = visible_command(tool.side_effects or "it does not say what it changes")
+            said = " ".join((tool.side_effects or "").split())
+            effects = visible_command(said or "it does not say what it changes")
             console.note(f"{tool.name} may change things: {effects}")
         _show_values(run, whole=whole)
         if run.unfollowed:

@@ -130,6 +130,7 @@ def _from_request(
     """Return the plan for the request. Raises what a route raises, and NothingFits."""
     from pulsus.cli import catalogue_warnings
     from pulsus.routing.delivery.route_run import RouteOptions
+    from pulsus.routing.inputs.planned_values import settle_writes
     from pulsus.routing.plans.save_plan import save_route
 
     options = RouteOptions(plan=True, inputs=inputs, fill=fill)
@@ -146,8 +147,9 @@ def _from_request(
         from pulsus.cli.render.inputs_text import input_lines
         from pulsus.cli.render.validation_text import TAG
 
-        for line in input_lines(outcome):
+        for line in input_lines(outcome, untaken=False):
             console.note(line.removeprefix(f"{TAG} "))
+    outcome = settle_writes(outcome, session.person)
     return save_route(session.app, outcome, inputs)
 
 

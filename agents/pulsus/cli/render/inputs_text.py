@@ -6,6 +6,7 @@ A person reads these lines before they answer a question, so they name no Python
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterator
 
@@ -21,14 +22,20 @@ from pulsus.core.types import ArgSpec, InputModelUse, InputValue, JsonValue, Rou
 _MOST = 200
 """Characters of a value that a question shows at once: a path is whole, a report is not."""
 
+_MOST_WORDS = 100
+"""Characters of the meaning of an empty value."""
+_PART = re.compile(r"(?<=[.;])\s+")
+_SAYS_EMPTY = re.compile(r"(?i)\b(?:empty|not given|without|none|null|default)\b")
+
 
 def input_lines(
-    outcome: RouteOutcome, *, missing: bool = True, given: bool = True
+    outcome: RouteOutcome, *, missing: bool = True, given: bool = True, untaken: bool = True
 ) -> Iterator[str]:
     """Yield values that are not defaults with their words, what is missing and what is not used.
 
     `missing` False leaves out the missing and the unclear inputs, because a person is asked about
     them next. `given` False leaves out the values, because a plan beside these lines shows them.
+    `untaken` False leaves out proposals and unused words, because the notes of a plan say them.
     """
     listed = [
         f"{name}={shown(value.value)}{origin(value)}"
@@ -44,6 +51,8 @@ def input_lines(
         said = said.rstrip(".") if perhaps else said
         about = f": {said}" if said else ""
         yield f"{TAG} missing: {arg.name} ({arg.type_hint or 'any'}){about}{offered}"
+    if not untaken:
+        return
     needed = {arg.name for arg in outcome.missing}
     for name, value in outcome.proposed.items():
         if name not in needed and (missing or not value.unclear):
@@ -75,7 +84,10 @@ def kind_of_value(arg: ArgSpec) -> str:
 
 
 def write_run_values(run: WriteRun, *, whole: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield name and text of each value that a writing run gets, also of telling defaults.
+    """Yield name and text of each value that a writing run gets, also of every default.
+
+    An empty default is shown with the meaning that the description gives it. Without that line a
+    job for another user goes into the crontab of root, and the question does not say so.
 
     A character that hides or deceives is shown as its code. A long value is cut, and says by how
     many characters, unless the `whole` values are wanted.
@@ -83,11 +95,11 @@ def write_run_values(run: WriteRun, *, whole: bool = False) -> Iterator[tuple[st
     for arg in run.tool.args:
         if arg.name in run.inputs:
             end = _origin_in_question(run, arg.name)
+            if run.inputs[arg.name] in (None, "") and (said := _says_empty(arg)):
+                end = f" ({said}){end}"
             yield arg.name, _for_person(run.inputs[arg.name], end, whole=whole)
         elif arg.default is not None and not arg.kind.startswith("var_"):
-            value = _literal(arg.default)
-            if value not in (None, "", False):
-                yield arg.name, _for_person(value, " (default)", whole=whole)
+            yield arg.name, _default_for_person(arg, arg.default, whole=whole)
     named = {arg.name for arg in run.tool.args}
     for name, value in run.inputs.items():
         if name not in named:
@@ -107,12 +119,32 @@ def _origin_in_question(run: WriteRun, name: str) -> str:
     return origin(known) if known.value == run.inputs[name] else f" ({known.source})"
 
 
-def _literal(source: str) -> JsonValue:
+def _default_for_person(arg: ArgSpec, source: str, *, whole: bool) -> str:
+    """Return the default of an argument, or in words what it means if it is empty or code."""
     try:
         value: JsonValue = python_parser.read_literal(source)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return source
-    return value
+        # The name of a constant in the module says nothing to a person.
+        return _meaning_of_default(arg, "the tool's own")
+    if value is None or value == "":
+        return _meaning_of_default(arg, "empty")
+    return _for_person(value, " (default)", whole=whole)
+
+
+def _meaning_of_default(arg: ArgSpec, kind: str) -> str:
+    """Return `(empty: root when empty, default)`: the words that say what an input means so."""
+    said = _says_empty(arg) or one_line(_parts(arg)[0], _MOST_WORDS).rstrip(".")
+    return visible_command(f"({kind}: {said}, default)" if said else f"({kind}, default)")
+
+
+def _says_empty(arg: ArgSpec) -> str:
+    """Return the part of a description that says what an empty value means."""
+    telling = (part for part in _parts(arg) if _SAYS_EMPTY.search(part))
+    return one_line(next(telling, ""), _MOST_WORDS).rstrip(".;")
+
+
+def _parts(arg: ArgSpec) -> list[str]:
+    return _PART.split(" ".join(arg.description.split()))
 
 
 def _for_person(value: JsonValue, end: str = "", *, whole: bool) -> str:

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from pulsus.approvals.approver_protocol import Approver
 from pulsus.approvals.run_consent import command_with_inputs, input_options
-from pulsus.core.arguments.candidates.fill_limits import FIRM_LIMIT
 from pulsus.core.telemetry.redaction import is_secret_name
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import ArgSpec, InputValue, JsonValue, ParamRef, RouteOutcome
@@ -80,8 +79,8 @@ def asks_once_before_a_write(outcome: RouteOutcome, person: Approver | None) -> 
 def take_proposals(outcome: RouteOutcome, person: Approver | None) -> RouteOutcome:
     """Return the outcome with a value for each input that a run would ask about, if one is known.
 
-    Only the outcome of a write that the person confirms changes. Sure values of optional inputs
-    are taken too: they are proposals only because the tool writes. Values keep the source
+    Only the outcome of a write that the person confirms changes. All proposals of optional inputs
+    of the tool are taken too, because the confirmation shows them. Values keep the source
     `request`, with their words.
     """
     if not asks_once_before_a_write(outcome, person):
@@ -90,7 +89,7 @@ def take_proposals(outcome: RouteOutcome, person: Approver | None) -> RouteOutco
     taken = {
         name: replace(value, unclear=False)
         for name, value in outcome.proposed.items()
-        if value.unclear or name in needed or value.p >= FIRM_LIMIT
+        if value.unclear or name in needed
     }
     return replace(
         outcome,
@@ -103,8 +102,11 @@ def take_proposals(outcome: RouteOutcome, person: Approver | None) -> RouteOutco
 def unfollowed_words(outcome: RouteOutcome) -> tuple[str, ...]:
     """Return words of the request that the answer does not follow, as a person is asked about them.
 
-    These are the words left out, and the unused values if no input takes one.
+    These are the words left out, and the unused values if no input takes one. For a write they are
+    all unused values: a file that is named and not used may be the one that has to stay.
     """
+    if any(tool.kind == "write" for tool in outcome.decision.selected):
+        return tuple(dict.fromkeys((*outcome.left_out, *outcome.unused)))
     takes = [value.source in ("request", "option", "answer") for value in outcome.inputs.values()]
     open_values = outcome.missing or outcome.proposed or any(takes)
     return outcome.left_out or (() if open_values else outcome.unused)

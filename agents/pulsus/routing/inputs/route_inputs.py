@@ -30,6 +30,7 @@ from pulsus.errors import PlanUnwirable
 from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.routing import plan_preview
 from pulsus.routing.inputs import (
+    excepted_values,
     input_conflicts,
     input_notes,
     plan_steps,
@@ -118,18 +119,28 @@ def with_inputs(
     named = [arg for arg in args if not arg.kind.startswith("var_")]
     left_out = input_notes.find_left_out(outcome, steps, read, found, inputs) if fill else ()
     missing = tuple(arg for arg in named if arg.required and arg.name not in inputs)
+    needed = {arg.name for arg in missing}
+    written = {n for step in steps if step.tool.kind == "write" for n in step.names.values()}
+    proposed = {n: _from_request(one) for n, one in found.items() if one.state == "propose"}
+    # A write is never run without a likely value: its default may be another user's data.
+    excepted = excepted_values.find_excepted(outcome.intent.intent, proposed, written - needed)
+    proposed = {
+        name: replace(value, unclear=value.unclear or name in written - needed)
+        for name, value in proposed.items()
+        if name not in excepted
+    }
     return replace(
         outcome,
         inputs={**{a.name: inputs[a.name] for a in named if a.name in inputs}, **_wired(outcome)},
         missing=missing,
-        proposed={n: _from_request(one) for n, one in found.items() if one.state == "propose"},
-        unused=_not_named(_not_given(read.unused, given), left_out),
+        proposed=proposed,
+        unused=_not_named(_not_given((*read.unused, *excepted.values()), given), left_out),
         left_out=left_out,
         input_model=use,
         notes=(
             *outcome.notes,
             *input_notes.say_left_out(left_out),
-            *input_notes.columns_to_choose(steps, {arg.name for arg in missing}),
+            *input_notes.columns_to_choose(steps, needed),
             *input_notes.model_failures(use),
             *input_notes.early_limits(steps, read, {*given, *found}),
         ),

@@ -30,6 +30,7 @@ from pulsus.core.types import ArgSpec, JsonValue, Plan, PlanStep, RouteOutcome, 
 from pulsus.errors import UsageError
 from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.routing.delivery.project_protocol import Project
+from pulsus.routing.inputs import planned_values
 from pulsus.routing.plans.refuse_secrets import refuse_secret_constants, refuse_secrets
 from pulsus.routing.plans.trusted_settings import trusted_settings
 
@@ -55,7 +56,10 @@ def save_route(project: Project, outcome: RouteOutcome, pairs: Sequence[str]) ->
         {**given, **_with_files(given, pairs)},
         request=outcome.intent.intent,
         alternatives=tuple(_list_alternatives(outcome, plan)),
-        notes=outcome.notes,
+        notes=[
+            *outcome.notes,
+            *(project.redactor.redact(note) for note in planned_values.untaken_notes(outcome)),
+        ],
     )
 
 

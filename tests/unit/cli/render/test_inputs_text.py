@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -50,6 +51,27 @@ def test_the_words_that_a_value_is_from_cannot_hide_a_character():
     origins = {"path": InputValue("/a", "request", text="to /a\u202e")}
     run = WriteRun(TOOL, (TOOL,), {"path": "/a"}, origins)
     assert dict(write_run_values(run))["path"] == r'/a (from "to /a\u{202e}")'
+
+
+@pytest.mark.parametrize(
+    ("hint", "default", "shown"),
+    [
+        pytest.param("str", "''", "(empty: root when empty, default)", id="empty text"),
+        pytest.param("str | None", "None", "(empty: root when empty, default)", id="null"),
+        pytest.param("str", "_USER", "(the tool's own: root when empty, default)", id="constant"),
+        pytest.param("bool", "False", "false (default)", id="false"),
+        pytest.param("int", "0", "0 (default)", id="zero"),
+    ],
+)
+def test_the_question_before_a_write_does_not_hide_a_default(hint, default, shown):
+    user = replace(arg("user", hint, default=default), description="Who runs it; root when empty.")
+    tool = replace(TOOL, args=(user,))
+    assert [*write_run_values(WriteRun(tool, (tool,), {}))] == [("user", shown)]
+
+
+def test_an_empty_default_without_a_description_is_not_hidden():
+    tool = replace(TOOL, args=(replace(arg("user", default="''"), description=""),))
+    assert dict(write_run_values(WriteRun(tool, (tool,), {}))) == {"user": "(empty, default)"}
 
 
 def test_a_value_without_an_argument_cannot_hide_a_character_in_its_name():

@@ -292,6 +292,11 @@ def test_the_confirmation_of_a_write_names_the_words_that_are_not_followed():
     assert unfollowed_words(taken) == ("except quarantined",)
 
 
+def test_the_confirmation_of_a_write_does_not_hide_a_value_that_no_input_takes():
+    found = filled("five biggest files in /var/log", "folder=/srv", tool=WRITER)
+    assert unfollowed_words(collect_inputs(found, Person())) == ("/var/log",)
+
+
 def test_a_dry_run_takes_no_proposal_because_nobody_confirms_it():
     dry = ArgSpec("dry_run", "bool", False, "False", "Change nothing.")
     tool = replace(WRITER, args=(*WRITER.args, dry))
@@ -314,3 +319,31 @@ def test_an_answer_of_the_wrong_type_is_refused_and_not_passed_on():
 def test_no_answer_leaves_the_inputs_missing():
     with pytest.raises(InputMissing, match="folder"):
         ask_for_inputs([FOLDER], {}, Person(""), {}, CALL)
+
+
+USER = ArgSpec("user", "str", False, "''", "The user it runs as; root when empty.")
+CRON = replace(
+    WRITER,
+    id="services/schedule/set_cron_entry",
+    name="set_cron_entry",
+    summary="Add a cron job for a user.",
+    args=(ArgSpec("command", "str", True, None, "What to run, in one line."), USER),
+)
+CRON_JOB = "add a cron job for www-data: run /usr/local/bin/backup.sh"
+
+
+def test_a_likely_user_is_not_left_out_of_a_write_that_a_person_confirms():
+    taken = collect_inputs(filled(CRON_JOB, tool=CRON), Person())
+    assert call_values(taken)["user"] == "www-data"
+    assert taken.inputs["user"].text == "www-data"
+
+
+def test_a_write_without_a_person_does_not_go_to_the_default_user_instead():
+    with pytest.raises(InputUnclear) as error:
+        collect_inputs(filled(CRON_JOB, "command=/x", tool=CRON), None)
+    assert error.value.ways == (
+        "add --input user=www-data to use it",
+        "add --input 'user:=\"\"' to run without it",
+    )
+    left = collect_inputs(filled(CRON_JOB, "command=/x", 'user:=""', tool=CRON), None)
+    assert call_values(left)["user"] == ""
