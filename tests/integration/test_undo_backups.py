@@ -72,3 +72,25 @@ def test_an_undo_does_not_call_the_command_of_a_cron_entry_a_file_that_stays(tmp
     made = pulsus_here(folder, "runs", "undo", run_id, "-o", "undo.yaml")
     assert made.code == 0, made.err
     assert "stays" not in made.err
+
+
+def test_an_undo_does_not_take_back_a_later_edit_without_a_word(changed):
+    folder, run_id = changed
+    file = folder / "app.yaml"
+    assert "was changed" not in pulsus_here(folder, "runs", "undo", run_id, "-o", "early.yaml").err
+    edited = file.read_text(encoding="utf-8") + "by_hand: true\n"
+    file.write_text(edited, encoding="utf-8")
+    made = pulsus_here(folder, "runs", "undo", run_id, "-o", "undo.yaml")
+    note = f"s1: {file} was changed after {run_id}"
+    assert f"note: {note}" in " ".join(made.err.split())
+    assert note in " ".join(pulsus_here(folder, "show", "undo.yaml").out.split())
+    checked = pulsus_here(folder, "apply", "undo.yaml", "--check")
+    assert note in " ".join(checked.out.split())
+    # This undo was made and reviewed before the edit.
+    late = pulsus(folder, "apply", "early.yaml", "--yes", "--output", "json")
+    assert (late.code, late.json["error"]["code"]) == (6, "PLAN_MOVED")
+    assert file.read_text(encoding="utf-8") == edited
+    done = pulsus_here(folder, "apply", "undo.yaml", "--yes")
+    assert done.code == 0, done.err
+    assert note in " ".join(done.err.split())
+    assert file.read_text(encoding="utf-8") == BEFORE

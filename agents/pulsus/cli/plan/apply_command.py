@@ -110,6 +110,9 @@ def command(
         with progress.shown():
             checked = apply_plan.check_plan_run(app, saved, inputs, ask, progress)
         _print_check(session, saved, checked, detailed=detailed, full=full)
+    if session.verbosity >= 0:
+        for note in saved.notes:
+            console.note(f"note: {note}")
     approval = plan_approval(session, progress, yes=yes)
     with progress.shown():
         applied = apply_plan.apply_plan(app, saved, inputs, approval, ask, progress)

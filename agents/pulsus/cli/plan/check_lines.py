@@ -19,8 +19,9 @@ _MOST_ROWS = 20
 
 @printable
 def check_lines(saved: SavedPlan, checked: CheckedPlan, *, full: bool) -> Iterator[str]:
-    """Yield the banner, then each step: what a read gave, and what a write would change."""
+    """Yield the banner and the notes of the plan, then what each step gave, or would change."""
     yield BANNER
+    yield from (f"note: {note}" for note in saved.notes)
     yield ""
     tools = {step.id: step.tool for step in saved.plan.steps}
     for step, found, kind in _steps(saved, checked):

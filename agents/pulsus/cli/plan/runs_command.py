@@ -213,12 +213,17 @@ def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
 def undo_command(session: CommandSession, run_id: str, target: Path | None) -> None:
     """Make the plan that reverses the writes of RUN, newest first. Nothing runs.
 
-    Review it, then run it with `pulsus apply`. Writes whose tool declares no `Undo:` are named.
+    Review it, then run it with `pulsus apply`. Its notes name writes whose tool declares no
+    `Undo:`, and files that were changed after RUN: the undo takes those changes back too.
     """
+    from dataclasses import replace
+
     from pulsus.cli.plan.plan_command import print_plan
+    from pulsus.routing.plans.apply_plan import later_edits
     from pulsus.routing.plans.undo_plan import make_undo_plan
 
     undo = make_undo_plan(session.app, run_id)
+    undo = replace(undo, notes=(*later_edits(session.app, run_id), *undo.notes))
     print_plan(session, undo, target)
 
 

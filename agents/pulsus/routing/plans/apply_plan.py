@@ -28,7 +28,7 @@ from pulsus.core.storage.state_db.state_db import has_state_db
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import open_trace
 from pulsus.core.types import JsonValue, Plan
-from pulsus.errors import PlanInvalid, StateCorrupt
+from pulsus.errors import PlanInvalid, PlanMoved, RunNotFound, StateCorrupt
 from pulsus.execution.engine.engine import EngineLimits, PlanEngine
 from pulsus.execution.engine.plan_run import PlanRunEnd
 from pulsus.execution.engine.progress import Progress, RunProgress, StepProgress, write_to_trace
@@ -40,6 +40,7 @@ from pulsus.execution.workers.warm_process import WarmProcess
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.plans.changes_since_review import require_unmoved
+from pulsus.routing.plans.later_edits import list_later_edits, undone_run
 from pulsus.routing.plans.plan_host import PlanHost
 from pulsus.routing.plans.refuse_secrets import refuse_secrets
 from pulsus.routing.plans.run_results import read_outputs, read_results
@@ -89,6 +90,7 @@ def apply_plan(
     raises. A failed step raises nothing: `AppliedRun.end` says how the run ended.
     """
     require_unmoved(project, saved, pairs)
+    _require_reviewed_edits(project, saved)
     inputs = plan_inputs(project, saved, pairs, ask)
     run_id = project.new_run_id()
     with _engine(project, saved.plan, approval, progress, run_id) as (engine, journal):
@@ -108,6 +110,7 @@ def check_plan_run(
     Raises what `apply_plan` raises.
     """
     require_unmoved(project, saved, pairs)
+    _require_reviewed_edits(project, saved)
     inputs = plan_inputs(project, saved, pairs, ask)
     run_id = project.new_run_id()
     steps = tuple(replace(step, on_failure="continue") for step in saved.plan.steps)
@@ -196,6 +199,35 @@ def find_dependent(saved: SavedPlan) -> tuple[str, ...]:
             found.append(step.id)
         wrote = wrote or review.kind == "write"
     return tuple(found)
+
+
+def later_edits(project: Project, run_id: str) -> tuple[str, ...]:
+    """Return a note for each file of a run that was changed since. Raises RunNotFound."""
+    with closing(open_journal_of(project, run_id)) as journal:
+        record = journal.read_run(run_id)
+    saved = saved_plan_of(record)
+    return tuple(list_later_edits(project.state_dir, project.catalogue, record, saved))
+
+
+def _require_reviewed_edits(project: Project, saved: SavedPlan) -> None:
+    """Raise PlanMoved if an undo would take back an edit that its reviewer was not told about."""
+    run_id = undone_run(saved)
+    if run_id is None:
+        return
+    try:
+        found = later_edits(project, run_id)
+    except RunNotFound:
+        # The plan of another project, or a copy by hand: there is nothing to compare with.
+        return
+    untold = [note for note in found if note not in saved.notes]
+    if untold:
+        raise PlanMoved(
+            "the undo is not applied, because a file was changed since it was made: "
+            + "; ".join(untold),
+            hint=f"look at the change, then make and review the undo again: pulsus runs undo "
+            f"{run_id} -o NEW_FILE",
+            moved=untold,
+        )
 
 
 @contextmanager

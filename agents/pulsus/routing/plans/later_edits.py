@@ -1,0 +1,84 @@
+"""Compare the files that a run wrote with what they hold now: an undo takes later edits back too.
+
+A write that returns `path` names its file, and with `sha256` also how it left it. The state after
+other writes is unknown. Effect: reads results of the run and these files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.types import Catalogue
+from pulsus.errors import PulsusError
+from pulsus.execution.journal.run_records import RunRecord, StepRecord
+from pulsus.routing.plans.run_results import load_result
+from pulsus.routing.plans.save_plan import hash_file
+
+_UNDO = re.compile(r"Undo (run-\S+)")
+
+
+def undone_run(saved: SavedPlan) -> str | None:
+    """Return the id of the run that the plan undoes; None for another plan."""
+    found = _UNDO.fullmatch(saved.plan.description)
+    return found[1] if found else None
+
+
+def list_later_edits(
+    state_dir: Path, catalogue: Catalogue, record: RunRecord, saved: SavedPlan
+) -> Iterator[str]:
+    """Yield a note for each file that was changed after the run, and for each unknown state.
+
+    `saved` is the plan of the run. The note has the present checksum, so that another edit gives
+    another note. Only the last write of a file counts. Raises StateCorrupt.
+    """
+    tools = {step.id: step.tool for step in saved.plan.steps}
+    seen: set[str] = set()
+    for each in sorted(record.steps, key=lambda one: one.seq, reverse=True):
+        if not each.is_write or each.items is not None or each.state != "done":
+            continue
+        tool = catalogue.get(tools[each.step])
+        if tool is None or tool.undo is None:
+            continue
+        result = load_result(state_dir, record.run_id, each)
+        found = result if isinstance(result, dict) else {}
+        path = found.get("path")
+        if not isinstance(path, str) or not path.startswith("/"):
+            yield (
+                f"{each.step}: {tool.id} names no file to compare; a change that was made after "
+                f"{record.run_id} is not noticed, and may be lost"
+            )
+        elif path not in seen:
+            seen.add(path)
+            now = _hash_now(Path(path))
+            if now != found.get("sha256") and _is_later(Path(path), each):
+                yield (
+                    f"{each.step}: {one_line(path, 500)} was changed after {record.run_id} "
+                    f"(sha256 {now}); the undo takes that change back too"
+                )
+
+
+def _is_later(path: Path, written: StepRecord) -> bool:
+    """Return True unless the file system says that nothing touched the file after the write.
+
+    The time of the last change of the inode counts, because a copy can keep the other one.
+    """
+    if written.ended_at is None:
+        return True
+    try:
+        changed = datetime.fromtimestamp(path.stat().st_ctime, UTC)
+    except OSError:
+        return True
+    return changed > datetime.fromisoformat(written.ended_at)
+
+
+def _hash_now(path: Path) -> str:
+    """Return the checksum of a file, or a word for a file that cannot be read."""
+    try:
+        return hash_file(path)
+    except PulsusError:
+        return "unreadable"
