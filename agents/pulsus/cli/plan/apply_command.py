@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from pulsus.execution.journal.run_records import RunRecord
     from pulsus.routing.plans.apply_plan import AppliedRun, AskInputs, CheckedPlan
 
+_OF_VALUES = frozenset({"USAGE", "PLAN_VALUE_FAILED", "INPUT_MISSING"})
+"""Codes of steps that failed because of a value."""
+
 EPILOG = page_end(
     "pulsus apply plan.yaml --check",
     "pulsus apply plan.yaml",
@@ -241,12 +244,14 @@ def end_failure(applied: AppliedRun) -> PulsusError | None:
         return end.error
     reason = end.error.message if end.error else "a step did not pass"
     code = end.error.code if end.error else None
-    return PlanFailed(
-        f"{end.run_id} failed: {reason}",
-        hint=f"mend the cause, then go on with it: {resume}",
-        run_id=end.run_id,
-        cause=code,
+    failure = PlanFailed(f"{end.run_id} failed: {reason}", run_id=end.run_id, cause=code)
+    go_on = f"mend the cause, then go on with it: {resume}"
+    # The run keeps its values, so going on with it cannot mend a wrong one.
+    another = (
+        "for another value make a new plan: pulsus plan --file FILE -o NEW_FILE --input NAME=VALUE"
     )
+    failure.offer(*((another, go_on) if code in _OF_VALUES else (go_on, another)))
+    return failure
 
 
 def print_outputs(

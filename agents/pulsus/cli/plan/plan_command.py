@@ -137,6 +137,12 @@ def _from_request(
     outcome = session.app.router(session.person).route(request, options)
     catalogue_warnings.show_warnings(session)
     if outcome.failure:
+        if session.verbosity >= 0:
+            from pulsus.cli.render.outcome_text import nearest_tools
+
+            # The hint of the failure speaks of them.
+            for line in nearest_tools(outcome):
+                console.note(line)
         raise outcome.failure
     if outcome.decision.plan is None:
         raise NothingFits(
@@ -159,7 +165,14 @@ def _from_file(session: CommandSession, source: Path, inputs: tuple[str, ...]) -
 
     found = load_plan(source)
     try:
-        return save_plan(session.app, found.plan, found.values, inputs, request=found.request)
+        return save_plan(
+            session.app,
+            found.plan,
+            found.values,
+            inputs,
+            request=found.request,
+            origins=found.origins,
+        )
     except (PlanInvalid, ToolNotFound, ToolAmbiguous) as error:
         raise found.locate(error) from None
 

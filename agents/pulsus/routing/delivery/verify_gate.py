@@ -8,6 +8,8 @@ from pulsus.core.contract.declared_call_check import check_call
 from pulsus.core.types import ToolSpec
 from pulsus.errors import PulsusError, VerifyInvalid, VerifyMissing
 
+_HASHES = "shared/hash/hash_file"
+
 FindTool = Callable[[str], ToolSpec | None]
 """A tool id → the tool of the catalogue, or None."""
 
@@ -30,18 +32,22 @@ def find_verification_fault(tool: ToolSpec, find: FindTool, *, new: bool) -> Pul
             )
     if not (new and tool.kind == "write" and tool.kind_declared) or tool.verify or tool.composed:
         return None
+    example = _example_call(tool, find)
     return VerifyMissing(
         f"{tool.id} is not promoted: it declares `Kind: write` and no `Verify:`",
-        hint="name a read that shows the change, such as "
-        f'`Verify: shared/hash/hash_file {{path: "{{{{{_example_reference(tool)}}}}}"}}`',
+        hint="name a read that shows the change"
+        + (f", such as `Verify: {example}`" if example else "; `pulsus tools list` has them")
+        + ". If no tool reads it, add one first: pulsus generate REQUEST --scaffold",
         tool=tool.id,
     )
 
 
-def _example_reference(tool: ToolSpec) -> str:
-    """Return a value of the tool for the example line: a path, else its first input."""
+def _example_call(tool: ToolSpec, find: FindTool) -> str:
+    """Return a call that verifies a file of the tool; empty if none fits the tool or catalogue."""
+    if find(_HASHES) is None:
+        return ""
     for kind, values in (("output", tool.returns), ("input", tool.args)):
         for each in values:
             if "path" in each.name or "file" in each.name:
-                return f"{kind}.{each.name}"
-    return f"input.{tool.args[0].name}" if tool.args else "output.path"
+                return f'{_HASHES} {{path: "{{{{{kind}.{each.name}}}}}"}}'
+    return ""

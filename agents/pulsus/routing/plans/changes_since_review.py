@@ -5,10 +5,12 @@ Effect: reads the catalogue, the records and the files that inputs name.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan, review_step
+from pulsus.core.telemetry.redaction import is_secret_name
 from pulsus.core.types import Catalogue
 from pulsus.errors import PlanMoved, PulsusError
 from pulsus.routing.delivery.candidate_module import read_module
@@ -24,12 +26,17 @@ def require_unmoved(project: Project, saved: SavedPlan, pairs: Sequence[str]) ->
     Parts are the bytes, contract and recorded kind of each step's tool, the trusted settings, and
     the inputs. `pairs` are `--input` texts, which may add values but change none.
     """
-    moved = (*find_moved_parts(project, saved), *_find_changed_inputs(saved, pairs))
+    changed = _list_changed_inputs(saved, pairs)
+    moved = (
+        *find_moved_parts(project, saved),
+        *(f"--input {name} would change a value that was reviewed" for name in changed),
+    )
     if moved:
+        given = "".join(f" --input {shlex.quote(pair)}" for pair in changed.values())
         raise PlanMoved(
             "the plan is not applied, because it is no longer what was reviewed: "
             + "; ".join(moved),
-            hint="make and review the plan again: pulsus plan --file FILE -o NEW_FILE",
+            hint=f"make and review the plan again: pulsus plan --file FILE -o NEW_FILE{given}",
             moved=list(moved),
         )
 
@@ -84,8 +91,11 @@ def _check_file(name: str, file: str, sha256: str | None) -> Iterator[str]:
         yield failure.message
 
 
-def _find_changed_inputs(saved: SavedPlan, pairs: Sequence[str]) -> Iterator[str]:
+def _list_changed_inputs(saved: SavedPlan, pairs: Sequence[str]) -> dict[str, str]:
+    """Return the `--input` texts for inputs that have a value, by name; secrets are left open."""
+    found: dict[str, str] = {}
     for pair in pairs:
         name = pair.partition("=")[0].rstrip(":")
         if name in saved.inputs:
-            yield f"--input {name} would change a value that was reviewed"
+            found[name] = f"{name}=…" if is_secret_name(name) else pair
+    return found

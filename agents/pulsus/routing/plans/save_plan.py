@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from pulsus.core.compose.plans import pins
 from pulsus.core.compose.plans.build_plan import add_parameters, list_parameters
@@ -70,19 +71,27 @@ def save_plan(
     pairs: Sequence[str],
     *,
     request: str = "",
+    origins: Mapping[str, SavedInput] = MappingProxyType({}),
 ) -> SavedPlan:
     """Return a plan that was written or edited by hand, pinned to the tools as they are now.
 
     `values` are inputs in its file, `pairs` the `--input` texts, which win. `request` is the one
     that an edited plan was made from, or else the plan's description: once applied, the plan is
-    remembered for it. Raises ToolNotFound, ToolAmbiguous, PlanInvalid, UsageError.
+    remembered for it. `origins` says where the values of an older plan came from.
+
+    Raises ToolNotFound, ToolAmbiguous, PlanInvalid, UsageError.
     """
     unpinned = tuple(replace(step, sha256=None, version=None) for step in plan.steps)
     pinned = pins.pin_steps(replace(plan, steps=unpinned), project.catalogue.find)
     check_plan(pinned)
     tools = find_tools(project, pinned.steps)
     options = parse_inputs(pairs, list_parameters(pinned, tools.values()))
-    known = {name: SavedInput(value, "option") for name, value in {**values, **options}.items()}
+    known = {
+        name: replace(origins[name], file=None, sha256=None)
+        if name in origins and name not in options
+        else SavedInput(value, "option")
+        for name, value in {**values, **options}.items()
+    }
     given = {**known, **_with_files(known, pairs)}
     return _save(project, pinned, given, request=request or plan.description)
 

@@ -5,14 +5,14 @@ Effects: reads and writes the file.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from pulsus.core.compose.plans.dsl import plan_file
 from pulsus.core.compose.plans.dsl.plan_mapping import plan_from_dict
-from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
+from pulsus.core.compose.saved_plans.saved_plan import SavedInput, SavedPlan
 from pulsus.core.compose.saved_plans.saved_plan_mapping import (
     MARK,
     plan_hash,
@@ -39,7 +39,8 @@ _HEADER = "# A Pulsus plan. Look at it with `pulsus show`, run it with `pulsus a
 class PlanSource:
     """A plan as its file has it, saved or written by hand, with its input values and its request.
 
-    The request is empty in a plan that was written by hand.
+    The request is empty in a plan that was written by hand. `origins` are the inputs of a saved
+    plan that nobody edited: in an edited file, no value is known to be from the request.
     """
 
     path: Path
@@ -47,6 +48,7 @@ class PlanSource:
     plan: Plan
     values: dict[str, JsonValue]
     request: str = ""
+    origins: Mapping[str, SavedInput] = field(default_factory=dict)
 
     def locate(self, error: _Failure) -> _Failure:
         """Return the error about this plan with file, line and column."""
@@ -86,9 +88,10 @@ def load_plan(path: Path) -> PlanSource:
     if not isinstance(data, dict):
         raise _EXPECTED.is_other(text, str(path))
     if MARK in data:
-        saved, _ = _located(path, text, lambda: saved_plan_from_dict(data))
+        saved, named = _located(path, text, lambda: saved_plan_from_dict(data))
         values = {name: each.value for name, each in saved.inputs.items()}
-        return PlanSource(path, text, saved.plan, values, saved.request)
+        origins = saved.inputs if named == plan_hash(saved) else {}
+        return PlanSource(path, text, saved.plan, values, saved.request, origins)
     return PlanSource(path, text, _located(path, text, lambda: plan_from_dict(data)), {})
 
 
