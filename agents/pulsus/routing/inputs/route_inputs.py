@@ -30,7 +30,6 @@ from pulsus.errors import PlanUnwirable
 from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.routing import plan_preview
 from pulsus.routing.inputs import (
-    excepted_values,
     input_conflicts,
     input_notes,
     plan_steps,
@@ -123,7 +122,7 @@ def with_inputs(
     written = {n for step in steps if step.tool.kind == "write" for n in step.names.values()}
     proposed = {n: _from_request(one) for n, one in found.items() if one.state == "propose"}
     # A write is never run without a likely value: its default may be another user's data.
-    excepted = excepted_values.find_excepted(outcome.intent.intent, proposed, written - needed)
+    excepted = input_conflicts.find_excepted(outcome.intent.intent, proposed, written - needed)
     proposed = {
         name: replace(value, unclear=value.unclear or name in written - needed)
         for name, value in proposed.items()
