@@ -40,7 +40,7 @@ class PlanSource:
     """A plan as its file has it, saved or written by hand, with its input values and its request.
 
     The request is empty in a plan that was written by hand. `origins` are the inputs of a saved
-    plan that nobody edited: in an edited file, no value is known to be from the request.
+    plan that was not edited: in an edited file, no value is known to be from the request.
     """
 
     path: Path
