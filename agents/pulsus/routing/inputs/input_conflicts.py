@@ -6,22 +6,14 @@ step. Both are wrong for "count the errors in app.log and compute the checksum o
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from pulsus.core.arguments.filler import FilledValue, fill
 from pulsus.core.compose.plans.build_plan import DRY_RUN
 from pulsus.core.contract import type_hints
-from pulsus.core.types import InputValue, JsonValue
+from pulsus.core.types import JsonValue
 from pulsus.routing.inputs.plan_steps import StepInputs
-
-_EXCEPTS = re.compile(
-    r"(?i)\b(?:except(?:ing)?(?:\s+for)?|excluding|apart\s+from|other\s+than|ignor(?:e|ing)"
-    r"|skip(?:ping)?|keep(?:ing)?|leav(?:e|ing)|but\s+(?:not|keep|leave|skip)|not)"
-    r"(?:\s+(?:the|any|all|file|files|named|called))*\s+[\"'`]?$"
-)
-_TAKES_EXCEPTIONS = re.compile(r"(?i)exclu|except|skip|ignor|keep|leav|not")
 
 
 def find_named_instead_of_wired(
@@ -64,24 +56,3 @@ def find_conflicts(
             if step.extends and name != DRY_RUN and (other or alone):
                 found.append((step.id, name))
     return found
-
-
-def find_excepted(
-    request: str, proposed: Mapping[str, InputValue], names: Collection[str]
-) -> dict[str, str]:
-    """Return the words of each proposal in `names` that stand behind "except" or a like word.
-
-    "Delete the logs in DIR except access.log" names the one file that has to stay. An input that
-    is for exceptions by its name may take such words.
-    """
-    return {
-        name: value.text
-        for name, value in proposed.items()
-        if name in names
-        and value.text
-        and not _TAKES_EXCEPTIONS.search(name)
-        and any(
-            _EXCEPTS.search(request[: found.start()])
-            for found in re.finditer(re.escape(value.text), request)
-        )
-    }

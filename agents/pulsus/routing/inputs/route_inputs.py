@@ -122,18 +122,16 @@ def with_inputs(
     written = {n for step in steps if step.tool.kind == "write" for n in step.names.values()}
     proposed = {n: _from_request(one) for n, one in found.items() if one.state == "propose"}
     # A write is never run without a likely value: its default may be another user's data.
-    excepted = input_conflicts.find_excepted(outcome.intent.intent, proposed, written - needed)
     proposed = {
         name: replace(value, unclear=value.unclear or name in written - needed)
         for name, value in proposed.items()
-        if name not in excepted
     }
     return replace(
         outcome,
         inputs={**{a.name: inputs[a.name] for a in named if a.name in inputs}, **_wired(outcome)},
         missing=missing,
         proposed=proposed,
-        unused=_not_named(_not_given((*read.unused, *excepted.values()), given), left_out),
+        unused=_not_named(_not_given(read.unused, given), left_out),
         left_out=left_out,
         input_model=use,
         notes=(
