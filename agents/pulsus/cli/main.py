@@ -55,13 +55,23 @@ def _status(args: list[str]) -> int:
         return done.code if isinstance(done.code, int) else 0
     except PulsusError as error:
         failure = error
-    except (KeyboardInterrupt, EOFError):
+    except (KeyboardInterrupt, EOFError, ImportError, SystemError) as error:
+        if not _was_interrupted(error):
+            raise
         failure = Aborted("aborted; nothing is half-promoted")
     try:
         console.fail(failure, as_json=console.wants_json(args))
     except OSError:
         return _silenced(failure.exit_status)  # the failure counts even if no reader sees it
     return failure.exit_status
+
+
+def _was_interrupted(error: BaseException) -> bool:
+    """Return True for Ctrl-C and the end of input, also during the import of a compiled module."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt | EOFError):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None
 
 
 def _unprinted(failure: OSError) -> int:

@@ -133,8 +133,17 @@ class SandboxSession:
             self._group.close()
         if self._relay is not None and not self._kill_reason:
             self._kill_reason = self._relay.problem()
+        self._drain_output()
+
+    def _drain_output(self) -> None:
         for channel in (self._pipes.stdout, self._pipes.stderr, self._pipes.effects):
-            channel.drain(OUTPUT_KILL_BYTES)
+            channel.drain(OUTPUT_KILL_BYTES + 1)
+        # A job may print it all and end between two looks at the limits.
+        if self._prints_too_much() and not self._kill_reason:
+            self._kill_reason = end_messages.output_limit_message(OUTPUT_KILL_BYTES)
+
+    def _prints_too_much(self) -> bool:
+        return self._pipes.stdout.total + self._pipes.stderr.total > OUTPUT_KILL_BYTES
 
     def _note_shared_memory(self) -> None:
         """Note the shared memory that a real run would leave behind."""
@@ -289,7 +298,7 @@ class SandboxSession:
             self._kill_reason = self._describe_timeout()
         elif self._relay is not None and (problem := self._relay.problem()):
             self._kill_reason = problem
-        elif self._pipes.stdout.total + self._pipes.stderr.total > OUTPUT_KILL_BYTES:
+        elif self._prints_too_much():
             self._kill_reason = end_messages.output_limit_message(OUTPUT_KILL_BYTES)
         elif self._monitor is not None:
             with suppress(OSError):  # its first process is just ending

@@ -36,10 +36,14 @@ def find_verification_fault(tool: ToolSpec, find: FindTool, *, new: bool) -> Pul
     return VerifyMissing(
         f"{tool.id} is not promoted: it declares `Kind: write` and no `Verify:`",
         hint="name a read that shows the change"
-        + (f", such as `Verify: {example}`" if example else "; `pulsus tools list` has them")
-        + ". If no tool reads it, add one first: pulsus generate REQUEST --scaffold",
+        + (f", such as `Verify: {example}`" if example else f", as in `Verify: {_FORM}`")
+        + "; `pulsus tools list` has them. If no tool reads it, add one first: "
+        "pulsus generate REQUEST --scaffold",
         tool=tool.id,
     )
+
+
+_FORM = 'TOOL {INPUT: "{{input.NAME}}"}'
 
 
 def _example_call(tool: ToolSpec, find: FindTool) -> str:

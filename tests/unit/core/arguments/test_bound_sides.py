@@ -87,3 +87,12 @@ def test_a_period_without_a_number_is_not_dropped(words, days):
 )
 def test_a_period_of_the_calendar_gives_its_first_day(words, since):
     assert values(f"files in /var changed {words}", RECENT)["since"] == since
+
+
+def test_a_tool_that_lists_what_is_too_small_takes_the_upper_bound():
+    listed = {"type": "integer", "description": "A backup below this size is listed."}
+    left = {"type": "integer", "description": "Leave out files smaller than this."}
+    request = "which backups in ./nightly are smaller than 2 MB"
+    for described, values in ((listed, {"min_bytes": 2 * 1024 * 1024}), (left, {})):
+        of = from_schema({"name": "small", "parameters": {"properties": {"min_bytes": described}}})
+        assert {one.name: one.value for one in fill(request, of).filled} == values

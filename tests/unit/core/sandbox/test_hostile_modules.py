@@ -9,6 +9,7 @@ import socket
 
 import pytest
 
+from pulsus.core.sandbox import sandbox_session
 from tests.sandboxes import processes_with, sandboxed
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
@@ -238,3 +239,19 @@ def test_a_verdict_cannot_be_had_from_a_childs_exit():
     )
     assert outcome.status in ("ok", "failed")
     assert outcome.value in (None, {"from": "child"})  # its own lie about its own value, no more
+
+
+def test_output_beyond_its_limit_is_noticed_also_between_two_looks_at_the_limits(monkeypatch):
+    monkeypatch.setattr(sandbox_session, "TICK_SECONDS", 30.0)
+    printed = """
+        import sys
+        def run():
+            for _ in range({}):
+                sys.stdout.write("x" * 65536)
+            sys.stdout.flush()
+            return 1
+    """
+    outcome = sandboxed(printed.format(160))  # 10 MiB
+    assert (outcome.status, outcome.value) == ("failed", None)
+    assert "printed more than 8 MiB" in outcome.message
+    assert sandboxed(printed.format(32)).status == "ok"

@@ -60,6 +60,11 @@ _SAYS_UPPER: Final = re.compile(
     rf"(?i)\bonly\b[^.]{{0,60}}\b(?:before|{_LESS}\s+than|at\s+most|in\s+the\s+last|within)\b"
     r"|\bhow\s+(?:far|many\s+\w{1,12})\s+back\b|\bup\s+to\s+this\b"
 )
+_LISTS_LESS: Final = re.compile(
+    rf"(?i)\A(?!.{{0,80}}\b(?:leav\w+\s+out|skip\w*|ignor\w*|exclud\w*|not)\b)"
+    rf"[^.]{{0,80}}\b(?:{_LESS}\s+than|below|under)\s+(?:this|it)\b"
+)
+"""An input of a tool that looks for what is too small: "A backup below this size is listed"."""
 _FREE_BEHIND: Final = re.compile(
     r"(?i)(?:\s*(?:%|per\s?cent)|[ -]?pct)?\s*(?:of\s+\w{1,20}\s+)?"
     r"(?:(?:is|are|still|disk|space)\s+){0,2}(?:free|available|left|unused|remaining|headroom)\b"
@@ -108,6 +113,8 @@ def _side_of_input(one: Input) -> Side:
     """
     if one.name.startswith("since_") and one.unit[0] == "duration":
         return "upper"  # hours back from now
+    if _LISTS_LESS.search(one.description):
+        return "upper"
     if _LOWER_NAME.search(one.name):
         return "lower"
     if _UPPER_NAME.search(one.name):
