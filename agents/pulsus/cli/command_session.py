@@ -13,7 +13,7 @@ from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
-    from pulsus.cli.approval_prompt import Terminal
+    from pulsus.cli.prompts.approval_prompt import Terminal
 
 
 @dataclass
@@ -55,7 +55,7 @@ class CommandSession:
     @property
     def person(self) -> Terminal | None:
         """The person at the terminal; None if no person can be asked."""
-        from pulsus.cli.approval_prompt import Terminal
+        from pulsus.cli.prompts.approval_prompt import Terminal
 
         return Terminal() if self.interactive else None
 

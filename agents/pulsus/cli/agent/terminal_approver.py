@@ -9,7 +9,7 @@ import click
 from pulsus.agent.control.call_question import CallQuestion
 from pulsus.agent.control.person_asker import CallDecision
 from pulsus.cli import console
-from pulsus.cli.approval_prompt import UNCLEAR, AskLine, ask_line, ask_word
+from pulsus.cli.prompts.questions import UNCLEAR, AskLine, ask_line, ask_word
 from pulsus.core.telemetry.visible_text import visible_command, visible_lines
 
 _SHOWN_DIGITS: Final = 12

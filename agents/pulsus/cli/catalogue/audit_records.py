@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.approval_prompt import confirm
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.prompts.questions import confirm
 from pulsus.cli.render.validation_text import relative
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.sanitize import one_line, strip_controls

@@ -97,7 +97,7 @@ def _ask(
     session: CommandSession, latest: PromotionRecord, other: Target | None, until: date | None
 ) -> None:
     """Ask the person. Raises ApprovalNeeded for no, and if no person can be asked."""
-    from pulsus.cli.approval_prompt import confirm
+    from pulsus.cli.prompts.questions import confirm
 
     unchanged = (
         f"{latest.tool_id} is not deprecated" if other else f"{latest.tool_id} stays deprecated"

@@ -76,7 +76,7 @@ def remove(session: CommandSession, tool: str, yes: bool, force: bool) -> None:
 
 def _ask(session: CommandSession, latest: PromotionRecord, users: ToolUsers) -> None:
     """Ask the person. Raises ApprovalNeeded for no, and if no person can be asked."""
-    from pulsus.cli.approval_prompt import confirm
+    from pulsus.cli.prompts.questions import confirm
 
     if not session.interactive:
         raise ApprovalNeeded(

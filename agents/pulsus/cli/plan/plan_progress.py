@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from pulsus.approvals.approver_protocol import WriteRun
-    from pulsus.cli.approval_prompt import Terminal
+    from pulsus.cli.prompts.approval_prompt import Terminal
     from pulsus.core.types import Plan
 
 _MARKS = {

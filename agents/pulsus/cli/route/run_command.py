@@ -17,7 +17,7 @@ from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ApprovalNeeded, UsageError
 
 if TYPE_CHECKING:
-    from pulsus.cli.approval_prompt import Terminal
+    from pulsus.cli.prompts.approval_prompt import Terminal
     from pulsus.core.types import JsonValue, ToolSpec
     from pulsus.execution.confinement.choose_confinement import Mode
 

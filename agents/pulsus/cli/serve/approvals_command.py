@@ -11,10 +11,10 @@ from typing import Any, Final
 import click
 
 from pulsus.cli import console
-from pulsus.cli.approval_prompt import confirm
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
+from pulsus.cli.prompts.questions import confirm
 from pulsus.cli.serve.card_lines import CONTINUED, card_lines, card_row
 from pulsus.cli.serve.server_cards import connect_cards
 from pulsus.core.telemetry.visible_text import visible_command

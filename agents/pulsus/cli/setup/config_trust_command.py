@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.approval_prompt import confirm
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.completed_words import complete_settings
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
+from pulsus.cli.prompts.questions import confirm
 from pulsus.core.telemetry import ids
 from pulsus.errors import ApprovalNeeded, UsageError, UserStateInvalid
 

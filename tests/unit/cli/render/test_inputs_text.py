@@ -9,7 +9,7 @@ import click
 import pytest
 
 from pulsus.approvals.approver_protocol import WriteRun
-from pulsus.cli import approval_prompt
+from pulsus.cli.prompts import approval_prompt
 from pulsus.cli.render.inputs_text import has_long_values, write_run_values
 from pulsus.core.types import InputValue
 from tests.compositions import arg, spec

@@ -1,14 +1,11 @@
-"""The person at the terminal: one question, one decision at a time. Reads stdin, writes stderr."""
+"""The person at the terminal, who decides on modules and runs. Reads stdin, writes stderr."""
 
 from __future__ import annotations
 
 import sys
-import termios
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -22,10 +19,11 @@ from pulsus.approvals.approver_protocol import (
     WriteRun,
 )
 from pulsus.cli import console
+from pulsus.cli.prompts import questions
 from pulsus.cli.render.inputs_text import has_long_values, kind_of_value, write_run_values
 from pulsus.cli.render.validation_text import relative
 from pulsus.core.storage.records.promotion_target import Target
-from pulsus.core.telemetry.sanitize import one_line, strip_controls
+from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.telemetry.visible_text import visible_command
 from pulsus.core.types import ArgSpec, Clarification
 from pulsus.errors import ApprovalNeeded, LowConfidence, TargetRefused
@@ -37,15 +35,6 @@ EFFECTS = {
     "discard": "adds nothing; a candidate in _tmp/ is kept there, with your reason",
 }
 """The decisions on a proven module, and what each does."""
-
-_TRIES = 3
-"""A question is asked this often. Then the caller's `unclear` stands for the answer."""
-
-UNCLEAR: Final = "unclear"
-"""The result of `ask_word` if no answer was understood. It is no answer that a person can give."""
-
-AskLine = Callable[[str], str | None]
-"""Asks for one line; None at the end of the input."""
 
 
 class Terminal:
@@ -62,15 +51,15 @@ class Terminal:
             name = option.rpartition("/")[2]
             console.note(f"  {number}. {name}{': ' if label else ''}{one_line(label)}{mark}")
         console.note(f"  0. none of these{' (default)' if default == '0' else ''}")
-        for _ in range(_TRIES):
-            said = ask_line(f"number or name (Enter: {default})")
+        for _ in range(questions.TRIES):
+            said = questions.ask_line(f"number or name (Enter: {default})")
             if said is None or understands(said):
                 return said
             console.note(
                 f"{said!r} is not understood: it is neither a number of this list, nor a name, nor "
                 "the beginning of exactly one name"
             )
-            _drop_typed_ahead()
+            questions.drop_typed_ahead()
         raise LowConfidence(
             f"no answer to {question.question!r} was understood, so nothing was chosen",
             hint="ask again and answer with a number or a name of the list, or run a tool by its "
@@ -98,10 +87,12 @@ class Terminal:
         for name, effect in EFFECTS.items():
             console.note(f"  {name:<8} {effect.format(target=proposal.target.tool_id)}")
         while True:
-            choice = ask_word(ask_line, "approve, edit, relocate or discard [a/e/r/d]", EFFECTS)
+            choice = questions.ask_word(
+                questions.ask_line, "approve, edit, relocate or discard [a/e/r/d]", EFFECTS
+            )
             if choice is None:
                 return Discard("the input ended without a decision")
-            if choice == UNCLEAR:
+            if choice == questions.UNCLEAR:
                 raise ApprovalNeeded(
                     f"no answer about {proposal.target.tool_id} was understood, so nothing was "
                     "decided",
@@ -116,8 +107,8 @@ class Terminal:
         console.note(f"{module} was {status}: {one_line('; '.join(reasons)) or 'no reason noted'}")
         ways = ("regenerate", "debug")
         asked = "regenerate it, or debug the module as it is [r/d] (Enter: r)"
-        said = ask_word(ask_line, asked, ways, enter="regenerate")
-        if said == UNCLEAR:
+        said = questions.ask_word(questions.ask_line, asked, ways, enter="regenerate")
+        if said == questions.UNCLEAR:
             raise ApprovalNeeded(
                 f"no answer about {module} was understood, so it was neither used nor made anew",
                 hint="ask again and answer r or d",
@@ -128,7 +119,9 @@ class Terminal:
         """An example of what a new tool must do."""
         if problem:
             console.note(one_line(problem))
-        return ask_line('example, such as {"text": "a b"} -> {"words": 2} (Enter: no more)')
+        return questions.ask_line(
+            'example, such as {"text": "a b"} -> {"words": 2} (Enter: no more)'
+        )
 
     def value(self, arg: ArgSpec, proposed: str = "", tool: str = "") -> str | None:
         """Text for an argument; Enter accepts what is proposed."""
@@ -138,7 +131,7 @@ class Terminal:
         told = f"{about} ({kind})" if about and kind else about or kind
         console.note(f"{needs}{': ' if told else ''}{told}")
         offered = f" (Enter: {one_line(proposed, 200)})" if proposed else ""
-        text = _ask_value(f"{arg.name}{offered}", arg, proposed)
+        text = questions.ask_value(f"{arg.name}{offered}", arg, proposed)
         return proposed if text == "" else text
 
     def optional_value(self, arg: ArgSpec, proposed: str, words: str) -> str | None:
@@ -148,14 +141,14 @@ class Terminal:
             f'"{one_line(words, 100)}" may be for {arg.name}{f": {about}" if about else ""}'
         )
         offered = f"{arg.name} (Enter: {one_line(proposed, 200)}, - leaves it out)"
-        text = _ask_value(offered, arg, proposed)
+        text = questions.ask_value(offered, arg, proposed)
         return {"": proposed, "-": ""}.get(text, text) if text is not None else None
 
     def confirm_incomplete(self, words: tuple[str, ...]) -> bool:
         """Ask whether to run although nothing follows these words of the request."""
         listed = ", ".join(f'"{one_line(word, 60)}"' for word in words)
         console.note(f"The answer would not follow {listed} of your request.")
-        return confirm("Run it all the same?")
+        return questions.confirm("Run it all the same?")
 
     def explain_rejection(self, message: str) -> None:
         """Show why a tool rejects its inputs."""
@@ -165,7 +158,7 @@ class Terminal:
         """Ask whether to make a run that may change things; show every value that it gets."""
         self._show_run(run)
         details = partial(_show_values, run, whole=True) if has_long_values(run) else None
-        return confirm("Run it?", details)
+        return questions.confirm("Run it?", details)
 
     def _show_run(self, run: WriteRun, *, whole: bool = False) -> None:
         for tool in run.writers:
@@ -183,14 +176,14 @@ class Terminal:
             return False
         self._show_run(run, whole=True)
         console.note("The contract asks for an approver. To run it, type the target:")
-        typed = " ".join((ask_line(visible_command(run.target)) or "").split())
+        typed = " ".join((questions.ask_line(visible_command(run.target)) or "").split())
         return typed == run.target
 
     def confirm_unconfined(self, tool_id: str) -> bool:
         """Ask whether a tool may run with all rights of this user. No pipe can answer."""
         if not sys.stdin.isatty():
             return False
-        return confirm(f"{tool_id} would run with all your rights, unconfined. Run it?")
+        return questions.confirm(f"{tool_id} would run with all your rights, unconfined. Run it?")
 
     def _answer(self, choice: str, proposal: Proposal) -> ApprovalAnswer | None:
         match choice:
@@ -201,10 +194,10 @@ class Terminal:
             case "relocate":
                 return self._relocated(proposal.target)
             case _:
-                return Discard(ask_line("why (kept with the candidate)") or "rejected")
+                return Discard(questions.ask_line("why (kept with the candidate)") or "rejected")
 
     def _relocated(self, target: Target) -> ChangeTarget | None:
-        said = ask_line(f"domain/action/name [{target.tool_id}]") or target.tool_id
+        said = questions.ask_line(f"domain/action/name [{target.tool_id}]") or target.tool_id
         match said.split("/"):
             case [domain, action, name]:
                 try:
@@ -245,94 +238,3 @@ def _edited(source: bytes) -> EditModule | None:
         console.note("nothing was changed")
         return None
     return EditModule(text.encode("utf-8"))
-
-
-def confirm(question: str, details: Callable[[], None] | None = None) -> bool:
-    """Ask a yes-or-no question. The end of the input means no.
-
-    With `details` the person may also answer d, which shows them and asks again.
-    """
-    ways, asked = ["yes", "no"], f"{question} [y/N]"
-    if details is not None:
-        ways, asked = [*ways, "details"], f"{question} [y/N, d: details]"
-    ask = partial(ask_word, ask_line, asked, ways, enter="no", unclear="no")
-    while (said := ask()) == "details" and details:
-        details()
-    return said == "yes"
-
-
-def ask_word(
-    ask: AskLine,
-    prompt: str,
-    words: Collection[str],
-    *,
-    enter: str | None = None,
-    unclear: str = UNCLEAR,
-) -> str | None:
-    """Return the word that the person types, or its unique beginning. None at the end of the input.
-
-    Enter returns `enter`. After any other answer the question is asked again. If no answer is
-    understood, the result is `unclear`.
-    """
-    for _ in range(_TRIES):
-        said = ask(prompt)
-        if said is None:
-            return None
-        if not said and enter is not None:
-            return enter
-        meant = [word for word in words if word.startswith(said.lower())]
-        if len(meant) == 1:
-            return meant[0]
-        console.note(f"{said!r} is not one of the answers: type {_listed(words)}")
-        _drop_typed_ahead()
-    if unclear != UNCLEAR:
-        console.note(f"no answer was understood: taken as {unclear}")
-    return unclear
-
-
-def _drop_typed_ahead() -> None:
-    """Discard the lines that were typed, or pasted, before the question is asked again.
-
-    Otherwise the second line of a pasted text would answer the question before it is read.
-    """
-    if sys.stdin.isatty():
-        with suppress(termios.error):  # the terminal is gone: the next question ends the input
-            termios.tcflush(sys.stdin, termios.TCIFLUSH)
-
-
-def _listed(words: Collection[str]) -> str:
-    *most, last = (word[0] for word in words)
-    return f"{', '.join(most)} or {last}"
-
-
-def _ask_value(prompt: str, arg: ArgSpec, proposed: str) -> str | None:
-    """Return the text of a value. A bare yes to a proposed value is asked once more.
-
-    Many people type y for what Enter does, and as a folder or a name it would be another value.
-    """
-    text = ask_line(prompt)
-    if (
-        not proposed
-        or text is None
-        or text.lower() not in ("y", "yes")
-        or "bool" in (arg.type_hint or "")
-    ):
-        return text
-    console.note(
-        f"{text!r} would be the value of {arg.name}: press Enter for the proposed value, or type "
-        f"{text!r} again to use it"
-    )
-    _drop_typed_ahead()
-    return ask_line(prompt)
-
-
-def ask_line(prompt: str) -> str | None:
-    """Return one line from the person; None at the end of input. Ctrl-C raises click.Abort."""
-    try:
-        said: str = click.prompt(prompt, default="", show_default=False, err=True)
-    except click.Abort as stopped:
-        if isinstance(stopped.__context__, KeyboardInterrupt):
-            raise
-        console.note("")
-        return None
-    return strip_controls(said).strip()

@@ -6,9 +6,10 @@ import pytest
 
 from pulsus.agent.control.call_question import CallQuestion
 from pulsus.approvals.approver_protocol import Approve, Discard, Proposal
-from pulsus.cli import approval_prompt
 from pulsus.cli.agent.terminal_approver import decide_with
-from pulsus.cli.approval_prompt import Terminal, confirm
+from pulsus.cli.prompts import questions
+from pulsus.cli.prompts.approval_prompt import Terminal
+from pulsus.cli.prompts.questions import confirm
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.types import ArgSpec, Clarification, ValidationReport
 from pulsus.errors import ApprovalNeeded, LowConfidence
@@ -23,7 +24,7 @@ def type_lines(monkeypatch):
 
     def start(*lines):
         left = list(lines)
-        monkeypatch.setattr(approval_prompt, "ask_line", lambda _: left.pop(0) if left else None)
+        monkeypatch.setattr(questions, "ask_line", lambda _: left.pop(0) if left else None)
         return left
 
     return start

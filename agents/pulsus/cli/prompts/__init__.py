@@ -1,0 +1,1 @@
+"""Questions to the person at the terminal, and the decisions that they ask for."""
