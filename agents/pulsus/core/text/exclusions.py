@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from pulsus.core.text.comparison_words import COMPARED_THAN, LARGER, SMALLER
 from pulsus.core.text.tokens import words
 from pulsus.core.text.verb_tables import READING, VERBS
 from pulsus.fast_dataclass import dataclass
@@ -23,9 +24,9 @@ _SURE: Final = (
 _NEGATION: Final = r"not|never|cannot|can't|n't|(?:do|does|did|is|are|was|were|has|have)n'?t"
 _MARK: Final = re.compile(rf"(?i)(?<![\w./-])(?:(?P<sure>{_SURE})|{_NEGATION})(?=\s)")
 _NO_EXCLUSION: Final = re.compile(
-    r"(?i)\s+(?:only|just|yet|to|be|sure|necessarily|more|less|fewer|older|newer|longer|shorter"
-    r"|larger|smaller|bigger|later|earlier|over|above|below|under|exceeding|at\s+(?:all|least|most)"
-    r"|(?:\w{1,20}\s+){0,2}(?:more|less|older|newer|larger|smaller|later|earlier)\s+than)\b"
+    rf"(?i)\s+(?:only|just|yet|to|be|sure|necessarily|{SMALLER}|{LARGER}"
+    r"|later|earlier|over|above|below|under|exceeding|at\s+(?:all|least|most)"
+    rf"|(?:\w{{1,20}}\s+){{0,2}}(?:{COMPARED_THAN}|(?:later|earlier)\s+than))\b"
 )
 """Words behind a negation that make a bound of it, or that exclude nothing."""
 _REVERSED: Final = re.compile(

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from pulsus.core.compose.selection.row_filters import BOUND
+from pulsus.core.text.comparison_words import LARGER, SMALLER
 from pulsus.core.text.tokens import words
 from pulsus.core.types import ToolSpec
 
@@ -19,13 +20,13 @@ _BEHIND: Final = re.compile(
     r"|year)s?)\b)?(?:\s+(?:free|available|used|full|left|old|ago)\b)?"
 )
 """The unit of a bound, and the word that says what it measures."""
-_UP_TO: Final = re.compile(r"(?i)(?:\b(?:up\s+to|(?:lighter|heavier|younger)\s+than)\s+)\d[\d.,]*")
+_UP_TO: Final = re.compile(r"(?i)\bup\s+to\s+\d[\d.,]*")
 _SHARE: Final = re.compile(
     r"(?i)\b\d[\d.,]*\s?(?:%|percent|per\s?cent)\s+(?:(?:or|and)\s+less\s+)?(?:free|available)\b"
 )
 _OR_LESS: Final = re.compile(
     r"(?i)\b\d[\d.,]*[ -]?(?:%|[a-z]{1,10})?\s+(?:free\s+)?or\s+"
-    r"(?:less|fewer|smaller|more|larger)\b"
+    rf"(?:{SMALLER}|{LARGER})\b"
 )
 _UNIT: Final = (
     r"(?:seconds?|minutes?|hours?|days?|weeks?|months?|quarters?|years?|mornings?"

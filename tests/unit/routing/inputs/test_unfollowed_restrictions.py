@@ -106,7 +106,20 @@ def test_a_service_that_no_input_took_is_named(request_, said, words):
     assert left_out(request_, said=said) == words
 
 
-@pytest.mark.parametrize("piece", ["between 1 ", "last 5 ", "since ", "over 1 or ", "not ", "1% "])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "between 1 ",
+        "last 5 ",
+        "since ",
+        "over 1 or ",
+        "not ",
+        "1% ",
+        "as user ",
+        "of the user ",
+        "why did ",
+    ],
+)
 def test_hostile_bounds_are_read_in_bounded_time(piece):
     began = time.process_time()
     left_out((piece * 2000)[:4000])

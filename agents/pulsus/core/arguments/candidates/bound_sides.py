@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.inputs import Input
+from pulsus.core.text.comparison_words import LARGER, SMALLER
 from pulsus.core.text.exclusions import Exclusion, is_excluded
 
 Side = Literal["lower", "upper", ""]
@@ -20,16 +21,14 @@ _AMOUNTS: Final = frozenset(
     ("number", "numeral", "counted", "size", "duration", "percent", "money", "share")
 )
 _DATES: Final = frozenset(("date", "datetime", "clock", "part of date"))
-_LESS: Final = r"(?:less|fewer|smaller|lower|lighter|shorter|newer|younger|tinier|emptier)"
-_MORE: Final = r"(?:more|greater|larger|bigger|higher|heavier|longer|older|fuller)"
 _ABOUT: Final = r"\s*(?:(?:about|around|roughly|than|of|the|a|an)\s+)?\Z"
 _UPPER: Final = re.compile(
-    rf"(?i)(?:\b(?:{_LESS}\s+than|under|below|beneath|at\s+most|up\s+to|max(?:imum)?(?:\s+of)?"
-    rf"|(?:no|not|never)\s+(?:{_MORE}\s+than|over|above|exceed(?:s|ing)?))|[<≤]=?){_ABOUT}"
+    rf"(?i)(?:\b(?:{SMALLER}\s+than|under|below|beneath|at\s+most|up\s+to|max(?:imum)?(?:\s+of)?"
+    rf"|(?:no|not|never)\s+(?:{LARGER}\s+than|over|above|exceed(?:s|ing)?))|[<≤]=?){_ABOUT}"
 )
 _LOWER: Final = re.compile(
-    rf"(?i)(?:\b(?:{_MORE}\s+than|over|above|beyond|exceed(?:s|ing)?|at\s+least"
-    rf"|min(?:imum)?(?:\s+of)?|(?:no|not|never)\s+(?:{_LESS}\s+than|under|below))|[>≥]=?){_ABOUT}"
+    rf"(?i)(?:\b(?:{LARGER}\s+than|over|above|beyond|exceed(?:s|ing)?|at\s+least"
+    rf"|min(?:imum)?(?:\s+of)?|(?:no|not|never)\s+(?:{SMALLER}\s+than|under|below))|[>≥]=?){_ABOUT}"
 )
 _SECOND: Final = re.compile(r"(?i)\bbetween\s+[^,;]{1,40}\s+and\s+\Z")
 _FIRST: Final = re.compile(r"(?i)\bbetween\s+\Z")
@@ -38,12 +37,10 @@ _BEFORE_DATE: Final = re.compile(r"(?i)\b(?:before|until|till|by|earlier\s+than|
 _AFTER_DATE: Final = re.compile(r"(?i)\b(?:since|after|from|later\s+than|starting)\s+\Z")
 _UNIT: Final = r"[ -]?(?:[A-Za-z%]{1,12})?"
 _OR_LESS: Final = re.compile(
-    rf"(?i){_UNIT}\s+(?:(?:or|and)\s+(?:less|fewer|smaller|lower|below|under|newer|younger)"
-    r"|at\s+most)\b"
+    rf"(?i){_UNIT}\s+(?:(?:or|and)\s+(?:{SMALLER}|below|under)|at\s+most)\b"
 )
 _OR_MORE: Final = re.compile(
-    rf"(?i){_UNIT}\s+(?:(?:or|and)\s+(?:more|larger|bigger|higher|above|over|older|up)"
-    r"|at\s+least|ago)\b"
+    rf"(?i){_UNIT}\s+(?:(?:or|and)\s+(?:{LARGER}|above|over|up)|at\s+least|ago)\b"
 )
 _LONGEST_BEFORE: Final = 60
 
@@ -52,17 +49,17 @@ _LOWER_NAME: Final = re.compile(
 )
 _UPPER_NAME: Final = re.compile(r"(?:^|_)(?:until|before|newer|younger|below|under)(?:_|$)")
 _SAYS_LOWER: Final = re.compile(
-    rf"(?i)\b(?:{_MORE}\s+than\s+(?!\d)|above|(?<!not )exceed\w*"
+    rf"(?i)\b(?:{LARGER}\s+than\s+(?!\d)|above|(?<!not )exceed\w*"
     r"|(?:size|date|time|day)\s+or\s+(?:more|later)"
     r"|at\s+least\s+(?!\d)|(?:from|at)\s+which\b|or\s+(?:more|later|larger|older)\b)"
 )
 _SAYS_UPPER: Final = re.compile(
-    rf"(?i)\bonly\b[^.]{{0,60}}\b(?:before|{_LESS}\s+than|at\s+most|in\s+the\s+last|within)\b"
+    rf"(?i)\bonly\b[^.]{{0,60}}\b(?:before|{SMALLER}\s+than|at\s+most|in\s+the\s+last|within)\b"
     r"|\bhow\s+(?:far|many\s+\w{1,12})\s+back\b|\bup\s+to\s+this\b"
 )
 _LISTS_LESS: Final = re.compile(
     rf"(?i)\A(?!.{{0,80}}\b(?:leav\w+\s+out|skip\w*|ignor\w*|exclud\w*|not)\b)"
-    rf"[^.]{{0,80}}\b(?:{_LESS}\s+than|below|under)\s+(?:this|it)\b"
+    rf"[^.]{{0,80}}\b(?:{SMALLER}\s+than|below|under)\s+(?:this|it)\b"
 )
 """An input of a tool that looks for what is too small: "A backup below this size is listed"."""
 _FREE_BEHIND: Final = re.compile(

@@ -15,12 +15,12 @@ from pulsus.core.compose.selection.row_vocabulary import (
     row_vocabulary,
     unit_word,
 )
+from pulsus.core.text.comparison_words import COMPARED_THAN
 from pulsus.core.text.tokens import content_words, stem, words
 from pulsus.core.types import Ranked, ToolSpec
 
 BOUND = re.compile(
-    r"(?i)(?:\b(?:(?:more|greater|larger|bigger|higher|longer|older|slower|less|fewer|smaller|lower"
-    r"|shorter|newer|faster)\s+than|over|above|below|under|beyond|past|at\s+(?:least|most)"
+    rf"(?i)(?:\b(?:{COMPARED_THAN}|over|above|below|under|beyond|past|at\s+(?:least|most)"
     r"|exceed(?:s|ing)?)|[<>≥≤]=?)\s*\d[\d.,]*"
 )
 """A comparison with a number."""

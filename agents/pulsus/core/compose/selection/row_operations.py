@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from pulsus.core.text.comparison_words import COMPARED_THAN
+
 NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|fifty|hundred)"
 MOST = (
     r"(?:top|first|last|worst|best|biggest|largest|hi(?:gh|g)e?st|lowest|slowest|fastest|smallest"
@@ -15,8 +17,7 @@ MOST = (
 )
 COMPARED = (
     r"(?:[=<>≥≤]|\b(?:is|are|isn't|aren't|aint|above|over|below|under|exceed(?:s|ing)?"
-    r"|at\s+(?:least|most)|(?:more|less|greater|larger|bigger|smaller|older|newer|higher|lower|fewer"
-    r"|longer|shorter|slower|faster|worse)\s+than|beyond|past"
+    rf"|at\s+(?:least|most)|{COMPARED_THAN}|beyond|past"
     r"|starts?|starting|begins?|beginning|ends?|ending|contain(?:s|ing)?|mention(?:s|ing)?"
     r"|match(?:es|ing)?|equals?|equal\s+to|has|not)\b)"
 )
