@@ -193,6 +193,21 @@ def test_a_run_that_only_read_has_nothing_to_undo(project):
     assert refused["error"]["message"] == f"{run_id} wrote nothing"
 
 
+def test_last_means_the_newest_run_of_a_plan(project):
+    for command in ("show", "resume", "replay", "undo"):
+        code, refused = run(project, "runs", command, "last")
+        assert (code, refused["error"]["code"]) == (2, "RUN_NOT_FOUND")
+        assert "no plan was run in this project yet" in refused["error"]["message"]
+    save(project, read("only", project / "mark"))
+    assert run(project, "apply", "plan.yaml")[0] == 0
+    newest = run(project, "apply", "plan.yaml")[1]["run_id"]
+    for command in ("show", "resume", "replay"):
+        done = pulsus_here(project, "runs", command, "last")
+        assert f"last is {newest}, done" in done.err
+        assert newest in (done.err if command == "resume" else done.out)
+    assert run(project, "runs", "undo", "last")[1]["error"]["message"] == f"{newest} wrote nothing"
+
+
 def killed_in_a_write(folder):
     """Kill `pulsus apply` when its write has changed the file. Return the id of the run."""
     target = folder / "new"

@@ -31,8 +31,9 @@ def changed(tmp_path):
 def test_an_undo_names_every_backup_that_it_leaves(changed):
     folder, run_id = changed
     (first,) = folder.glob("app.yaml.*.bak")
-    made = pulsus_here(folder, "runs", "undo", run_id, "-o", "undo.yaml")
+    made = pulsus_here(folder, "runs", "undo", "last", "-o", "undo.yaml")
     told = " ".join(made.err.split())
+    assert f"last is {run_id}" in told
     assert f"note: u1: the backup {first.name} stays" in told
     assert "only reads it" not in told
     assert "u1: config/edit/restore_config: Replaces the file and creates a backup" in told
@@ -43,6 +44,9 @@ def test_an_undo_names_every_backup_that_it_leaves(changed):
     second = done.json["outputs"]["backup"]
     assert {str(path) for path in folder.glob("app.yaml.*.bak")} == {str(first), second}
     assert "workers: 8" in (folder / second).read_text(encoding="utf-8")
+    listed = pulsus(folder, "runs", "list", "--output", "json").json["runs"]
+    assert [each["undone_by"] for each in listed] == [None, done.json["run_id"]]
+    assert f"{run_id}  done, undone  " in pulsus_here(folder, "runs", "list").out
     again = pulsus(folder, "runs", "undo", done.json["run_id"], "--output", "json")
     assert (again.code, again.json["error"]["code"]) == (5, "NOTHING_TO_UNDO")
 

@@ -52,10 +52,11 @@ def _tools(session: CommandSession) -> Iterable[str]:
 
 
 def _runs(session: CommandSession) -> Iterable[str]:
+    """Return "last" and the newest runs of plans."""
     from pulsus.routing.plans.apply_plan import open_journal
 
     with closing(open_journal(session.app)) as journal:
-        return [run.run_id for run in journal.list_runs(_MOST_RUNS)]
+        return ["last", *(run.run_id for run in journal.list_runs(_MOST_RUNS))]
 
 
 def _routes(session: CommandSession) -> Iterable[str]:

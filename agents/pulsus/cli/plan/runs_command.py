@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 EPILOG = page_end(
     "pulsus runs list",
-    "pulsus runs show RUN",
+    "pulsus runs show last",
     "pulsus runs resume RUN --yes",
     "pulsus runs undo RUN -o undo.yaml",
 )
+_run_argument = click.argument("run_id", metavar="RUN", shell_complete=complete_runs)
 _EXITS = {0: "done", 2: "usage, settings, or no such run", 75: "try again"}
 
 
@@ -50,20 +51,24 @@ def command() -> None:
 def list_command(session: CommandSession, limit: int) -> None:
     """List the latest runs of plans, newest first.
 
-    A waiting run has a line about what it waits for.
+    A waiting run has a line about what it waits for. A run that was undone has `undone` behind its
+    state. The other commands take `last` for the first run of this list.
     """
     from pulsus.cli.plan.run_lines import needs_lines, needs_to_dict
     from pulsus.core.storage.state_db.state_db import has_state_db
     from pulsus.routing.plans.apply_plan import open_journal
+    from pulsus.routing.plans.later_edits import find_undone
 
     found: tuple[RunSummary, ...] = ()
     if has_state_db(session.app.state_dir):
         with closing(open_journal(session.app)) as journal:
             found = journal.list_runs(limit)
+    undone = find_undone(found)  # an undo is newer than its run, so this list has both
     if session.json:
         rows = [
             {
                 **console.json_fields(each, "run_id state request started_at ended_at counts"),
+                "undone_by": undone.get(each.run_id),
                 "waiting": needs_to_dict(each.needs),
             }
             for each in found
@@ -74,9 +79,16 @@ def list_command(session: CommandSession, limit: int) -> None:
         console.note("no plan was applied here yet: pulsus apply plan.yaml")
     else:
         wide = max(len(each.run_id) for each in found)
-        console.echo(f"{'run':<{wide}}  {'state':<11}  request")
+        states = {
+            each.run_id: f"{each.state}, undone" if each.run_id in undone else each.state
+            for each in found
+        }
+        broad = max(11, *map(len, states.values()))
+        console.echo(f"{'run':<{wide}}  {'state':<{broad}}  request")
     for each in found:
-        console.echo(f"{each.run_id}  {each.state:<11}  {each.request}", console.width())
+        console.echo(
+            f"{each.run_id}  {states[each.run_id]:<{broad}}  {each.request}", console.width()
+        )
         if each.needs:
             doubt = bool(each.counts.get("in_doubt"))
             for line in needs_lines(each.run_id, each.needs, in_doubt=doubt):
@@ -84,16 +96,20 @@ def list_command(session: CommandSession, limit: int) -> None:
 
 
 @command.command("show", epilog=page_end("pulsus runs show RUN", exits=_EXITS))
-@click.argument("run_id", metavar="RUN", shell_complete=complete_runs)
+@_run_argument
 @full_option
 @common()
 def show_command(session: CommandSession, run_id: str, full: bool) -> None:
-    """Show each step of RUN with its state, and what the plan returned."""
+    """Show each step of RUN with its state, and what the plan returned.
+
+    `last` is the newest run of a plan.
+    """
     from pulsus.cli.plan.apply_command import print_outputs
     from pulsus.cli.plan.run_lines import run_lines, run_to_dict
     from pulsus.routing.plans.apply_plan import open_journal_of, saved_plan_of
     from pulsus.routing.plans.run_results import read_outputs
 
+    run_id = _named_run(session, run_id)
     with closing(open_journal_of(session.app, run_id)) as journal:
         record = journal.read_run(run_id)
         saved = saved_plan_of(record)
@@ -124,7 +140,7 @@ def show_command(session: CommandSession, run_id: str, full: bool) -> None:
         },
     ),
 )
-@click.argument("run_id", metavar="RUN", shell_complete=complete_runs)
+@_run_argument
 @click.option("--yes", is_flag=True, help="Confirm the writes; your user name is recorded.")
 @click.option(
     "--settle",
@@ -140,6 +156,8 @@ def resume_command(
 ) -> None:
     """Go on with RUN where it stopped. Steps that are done are not run again.
 
+    `last` is the newest run of a plan.
+
     A write that was started and did not report is in doubt. The `Verify:` of its tool may settle
     that. If it does not, the run waits until you say with --settle what you found.
     """
@@ -149,6 +167,7 @@ def resume_command(
 
     app = session.app
     answers = _parse_settled(settled)
+    run_id = _named_run(session, run_id)
     with closing(apply_plan.open_journal_of(app, run_id)) as journal:
         saved = apply_plan.saved_plan_of(journal.read_run(run_id))
     progress = PlanProgress(saved.plan, quiet=session.verbosity < 0 or session.json)
@@ -165,11 +184,13 @@ def resume_command(
         exits={0: "done", 1: "a verdict differs today", 2: _EXITS[2], 75: "try again"},
     ),
 )
-@click.argument("run_id", metavar="RUN", shell_complete=complete_runs)
+@_run_argument
 @full_option
 @common()
 def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
     """Go through RUN again from its journal, without running anything.
+
+    `last` is the newest run of a plan.
 
     Each step is shown in the order in which it ended, with the inputs that it had and its result.
     It also says if `pulsus apply` would still run this plan, or what of it was changed since. For a
@@ -179,6 +200,7 @@ def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
     from pulsus.cli.plan.replay_lines import replay_lines, replay_to_dict
     from pulsus.routing.plans.replay_run import replay_run
 
+    run_id = _named_run(session, run_id)
     try:
         found = replay_run(session.app, run_id)
     except RunNotFound:
@@ -202,7 +224,7 @@ def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
         exits={0: "done", 2: _EXITS[2], 5: "nothing can be undone", 75: "try again"},
     ),
 )
-@click.argument("run_id", metavar="RUN", shell_complete=complete_runs)
+@_run_argument
 @click.option(
     "-o",
     "target",
@@ -213,6 +235,8 @@ def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
 def undo_command(session: CommandSession, run_id: str, target: Path | None) -> None:
     """Make the plan that reverses the writes of RUN, newest first. Nothing runs.
 
+    `last` is the newest run of a plan.
+
     Review it, then run it with `pulsus apply`. Its notes name writes whose tool declares no
     `Undo:`, and files that were changed after RUN: the undo takes those changes back too.
     """
@@ -222,9 +246,23 @@ def undo_command(session: CommandSession, run_id: str, target: Path | None) -> N
     from pulsus.routing.plans.apply_plan import later_edits
     from pulsus.routing.plans.undo_plan import make_undo_plan
 
+    run_id = _named_run(session, run_id)
     undo = make_undo_plan(session.app, run_id)
     undo = replace(undo, notes=(*later_edits(session.app, run_id), *undo.notes))
     print_plan(session, undo, target)
+
+
+def _named_run(session: CommandSession, said: str) -> str:
+    """Return the id of the run. For `last`, also tell the person which run that is."""
+    from pulsus.core.telemetry.sanitize import one_line
+    from pulsus.routing.plans.apply_plan import newest_run
+
+    if said != "last":
+        return said
+    run = newest_run(session.app)
+    request = f": {one_line(run.request, 200)}" if run.request else ""
+    console.note(f"last is {run.run_id}, {run.state}{request}")
+    return run.run_id
 
 
 def _print_verdicts(

@@ -34,7 +34,7 @@ from pulsus.execution.engine.plan_run import PlanRunEnd
 from pulsus.execution.engine.progress import Progress, RunProgress, StepProgress, write_to_trace
 from pulsus.execution.engine.resume_decision import Settlement
 from pulsus.execution.journal.journal import Journal, run_not_found
-from pulsus.execution.journal.run_records import NewRun, RunRecord
+from pulsus.execution.journal.run_records import NewRun, RunRecord, RunSummary
 from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.execution.workers.warm_process import WarmProcess
 from pulsus.fast_dataclass import dataclass
@@ -162,6 +162,20 @@ def open_journal_of(project: Project, run_id: str) -> Journal:
     if not has_state_db(project.state_dir):
         raise run_not_found(run_id)
     return open_journal(project)
+
+
+def newest_run(project: Project) -> RunSummary:
+    """Return the run of a plan that was started last. Raises RunNotFound if there is none."""
+    found: tuple[RunSummary, ...] = ()
+    if has_state_db(project.state_dir):
+        with closing(open_journal(project)) as journal:
+            found = journal.list_runs(1)
+    if not found:
+        raise RunNotFound(
+            "no plan was run in this project yet, so `last` names no run",
+            hint="apply a plan first: pulsus apply plan.yaml",
+        )
+    return found[0]
 
 
 def saved_plan_of(record: RunRecord) -> SavedPlan:
