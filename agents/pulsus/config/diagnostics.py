@@ -22,7 +22,7 @@ from pulsus.errors import ConfigError
 _TWICE = re.compile(r"Cannot declare \((?P<names>.+)\) twice \(at line (?P<line>\d+)")
 """The reason that tomllib gives for a second section of one name."""
 
-_ALIKE = 60
+_ALIKE = 75
 """Likeness, of 100, from which an unknown name is taken for a slip of a known one."""
 
 
@@ -47,6 +47,19 @@ def invalid_value_error(
     )
 
 
+def not_json_error(name: str, wrong: json.JSONDecodeError, model: type[Section]) -> ConfigError:
+    """Return the error to raise for a variable of a list or a table that is no JSON."""
+    key = name.removeprefix(PREFIX).lower().replace("__", ".")
+    fits = describe_allowed(model, key.split("."))
+    failure = _value_error(key, wrong.doc, name, f"it should be {fits}", "environment")
+    failure.hint = (
+        f"correct its JSON at character {wrong.pos + 1}"
+        if wrong.doc.lstrip().startswith(("[", "{"))
+        else f"write it as JSON, for example {name}='{json.dumps([wrong.doc])}'"
+    )
+    return failure
+
+
 def not_a_table_error(key: str, value: object, origin: str) -> ConfigError:
     """Return the error to raise where a section is given a single value."""
     return _value_error(
@@ -58,18 +71,24 @@ def unknown_key_error(key: str, known: Iterable[str], origin: str) -> ConfigErro
     """Return the error to raise for a name that no setting has."""
     from rapidfuzz import fuzz, process  # only on this error path: keeps start-up light
 
-    names = sorted(known)
-    near = process.extractOne(key, names, scorer=fuzz.ratio, score_cutoff=_ALIKE)
-    separator = "__" if origin == "environment" else "."
-    section = key.split(separator)[0] + separator
-    beside = [name for name in names if name.startswith(section)]
-    rest = sorted({name.split(separator)[0] for name in names})
-    return ConfigError(
-        f"unknown setting {key} ({origin})",
-        hint=f"did you mean {near[0]}?" if near else f"there are: {', '.join(beside or rest)}",
-        key=key,
-        origin=origin,
-    )
+    is_variable = origin == "environment"
+    separator = "__" if is_variable else "."
+    section, _, name = key.rpartition(separator)
+    beside = sorted(each for each in known if each.startswith(f"{section or key}{separator}"))
+    # A section that is known, and the prefix of all variables, would make every name alike.
+    shared = f"{section}{separator}" if name and section and beside else PREFIX * is_variable
+    choices = {each: each.removeprefix(shared) for each in beside or sorted(known)}
+    wanted = key.removeprefix(shared)
+    near = process.extractOne(wanted, choices, scorer=fuzz.ratio, score_cutoff=_ALIKE)
+    if near:
+        hint = f"did you mean {near[2]}?"
+    elif beside:
+        hint = f"there are: {', '.join(beside)}"
+    elif is_variable:
+        hint = f"`pulsus config show` lists the settings; the variable of a.b is {PREFIX}A__B"
+    else:
+        hint = f"there are: {', '.join(sorted({each.split(separator)[0] for each in known}))}"
+    return ConfigError(f"unknown setting {key} ({origin})", hint=hint, key=key, origin=origin)
 
 
 def repeated_section_error(reason: str, text: str, shown: str) -> ConfigError | None:

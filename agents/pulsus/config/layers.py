@@ -6,6 +6,7 @@ Later wins: defaults, `[tool.pulsus]` in pyproject.toml, config/pulsus.toml, `PU
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -132,9 +133,13 @@ def _read_environment(model: type[Section]) -> Tree:
     try:
         return _with_aliases(EnvSettingsSource(_environment_model(model))())
     except SettingsError as error:
+        wrong = error.__cause__
+        if isinstance(wrong, json.JSONDecodeError):
+            name = next(each for each in given if os.environ[each] == wrong.doc)
+            raise diagnostics.not_json_error(name, wrong, model) from error
         raise ConfigError(
-            f"a {PREFIX}* variable does not parse: {error}",
-            hint="lists and tables are JSON, for example PULSUS_PLUGINS__DISABLED='[\"name\"]'",
+            f"a {PREFIX}* variable of a list or a table is not JSON",
+            hint="write it like PULSUS_PLUGINS__DISABLED='[\"name\"]'",
         ) from error
 
 

@@ -81,6 +81,46 @@ def test_an_unknown_name_like_none_is_told_what_there_is(said):
     assert said("[ranker]\ntreshold = 1").hint == "did you mean ranker.threshold?"
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("PULSUS_FOO", "`pulsus config show` lists the settings"),
+        ("PULSUS_VERBOSE", "`pulsus config show` lists the settings"),
+        ("PULSUS_MODEL", "there are: PULSUS_MODEL__ALLOW_PLAIN_HTTP, "),
+        ("PULSUS_MODEL__TIMEOUT_S", "there are: PULSUS_MODEL__ALLOW_PLAIN_HTTP, "),
+        ("PULSUS_MODEL__BASEURL", "did you mean PULSUS_MODEL__BASE_URL?"),
+        ("PULSUS_RANKR__THRESHOLD", "did you mean PULSUS_RANKER__THRESHOLD?"),
+        ("PULSUS_STATEDIR", "did you mean PULSUS_STATE_DIR?"),
+    ],
+)
+def test_a_variable_is_not_taken_for_one_that_is_not_like_it(tmp_path, monkeypatch, name, hint):
+    monkeypatch.setenv(name, "1")
+    with pytest.raises(ConfigError) as failure:
+        layers.read_layers(Settings, tmp_path, {})
+    assert failure.value.hint.startswith(hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("read", """write it as JSON, for example PULSUS_ACCESS__KINDS='["read"]'"""),
+        ('["read"', "correct its JSON at character 8"),
+    ],
+)
+def test_a_list_that_is_no_json_is_told_in_the_words_of_the_settings(
+    tmp_path, monkeypatch, text, hint
+):
+    monkeypatch.setenv("PULSUS_NON_INTERACTIVE", "true")
+    monkeypatch.setenv("PULSUS_ACCESS__KINDS", text)
+    with pytest.raises(ConfigError) as failure:
+        layers.read_layers(Settings, tmp_path, {})
+    assert failure.value.message == (
+        f"setting access.kinds = {json.dumps(text)} (PULSUS_ACCESS__KINDS): it should be a list, "
+        'for example ["a", "b"]'
+    )
+    assert failure.value.hint == hint
+
+
 def test_it_can_be_said_what_every_setting_takes():
     keys = list(setting_keys(Settings))
     told = {key: diagnostics.describe_allowed(Settings, key.split(".")) for key in keys}
