@@ -77,14 +77,14 @@ def list_command(session: CommandSession, limit: int) -> None:
         return
     if not found:
         console.note("no plan was applied here yet: pulsus apply plan.yaml")
-    else:
-        wide = max(len(each.run_id) for each in found)
-        states = {
-            each.run_id: f"{each.state}, undone" if each.run_id in undone else each.state
-            for each in found
-        }
-        broad = max(11, *map(len, states.values()))
-        console.echo(f"{'run':<{wide}}  {'state':<{broad}}  request")
+        return
+    wide = max(len(each.run_id) for each in found)
+    states = {
+        each.run_id: f"{each.state}, undone" if each.run_id in undone else each.state
+        for each in found
+    }
+    broad = max(11, *map(len, states.values()))
+    console.echo(f"{'run':<{wide}}  {'state':<{broad}}  request")
     for each in found:
         console.echo(
             f"{each.run_id}  {states[each.run_id]:<{broad}}  {each.request}", console.width()
