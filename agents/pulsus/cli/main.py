@@ -58,7 +58,9 @@ def _status(args: list[str]) -> int:
     except (KeyboardInterrupt, EOFError, ImportError, SystemError) as error:
         if not _was_interrupted(error):
             raise
-        failure = Aborted("aborted; nothing is half-promoted")
+        # A tool that Ctrl-C ended says what that means.
+        notes = getattr(error, "__notes__", ())
+        failure = Aborted("; ".join(("aborted", *(notes or ("nothing is half-promoted",)))))
     try:
         console.fail(failure, as_json=console.wants_json(args))
     except OSError:

@@ -157,6 +157,11 @@ def run_tool(
             hint="look at what it did so far before running it again",
             tool=tool.id,
         ) from None
+    except KeyboardInterrupt as stopped:
+        is_write = tool.kind == "write"
+        told = "it may have changed something, so look first" if is_write else "it only reads"
+        stopped.add_note(f"{tool.id} was ended; {told}")
+        raise
     elapsed_ms = int((time.monotonic() - started) * 1000)
     tails = [strip_controls(tail.decode("utf-8", "replace")) for tail in pump.tails]
     try:

@@ -445,6 +445,20 @@ def test_a_cancelled_tool_is_ended_with_its_children(tmp_path):
     cancellation.close()
 
 
+@pytest.mark.parametrize(
+    ("kind", "told"), [("read", "it only reads"), ("write", "it may have changed something")]
+)
+def test_ctrl_c_says_whether_the_tool_may_have_changed_something(kind, told):
+    text = '"""Sleep."""\n\nimport time\n\n\ndef run():\n    time.sleep(300)\n'
+    tool, source = module("a/b/tool", text)
+    press = (os.getpid(), signal.SIGINT)
+    threading.Timer(1.0, os.kill, press).start()
+    with pytest.raises(KeyboardInterrupt) as pressed:
+        run_tool(replace(tool, kind=kind), source, {}, steps={}, timeout_s=90.0)
+    (note,) = pressed.value.__notes__
+    assert note.startswith(f"a/b/tool was ended; {told}")
+
+
 def test_a_tool_that_is_cancelled_before_it_starts_gives_no_result():
     cancellation = Cancellation()
     cancellation.cancel("SIGTERM")
