@@ -39,8 +39,9 @@ WHICH_AREA = "No tool fits these words. In which area shall Pulsus look?"
 WRITES = "[writes]"
 """The mark of a tool that may write, in every list of choices."""
 
-_NONE = frozenset({"0", "none", "none of these", "neither", "no"})
-_CONSENT = frozenset({"y", "yes", "n"})
+_NONE = frozenset({"0", "none", "none of these", "neither", "n", "no"})
+"""Answers that select nothing, even if a name begins so: a no must never run a tool."""
+_CONSENT = frozenset({"y", "yes"})
 """Answers to another kind of question. They are no beginning of a name."""
 
 _Meaning = Literal["none", "steps"] | Ranked | tuple[Place, ...]

@@ -191,7 +191,7 @@ def test_an_answer_may_name_a_candidate_that_was_not_offered():
     assert found.choice.chosen[0].tool.id == "ingest/load/third"
 
 
-@pytest.mark.parametrize("said", ["0", "none", "None of these.", "neither"])
+@pytest.mark.parametrize("said", ["0", "none", "None of these.", "neither", "n", "N", "no"])
 @pytest.mark.parametrize("before", [NEAR, FOUND, PLAN])
 def test_none_of_these_selects_nothing(said, before):
     intent, found, _ = answer(said, before)
@@ -212,17 +212,23 @@ def test_an_answer_that_names_nothing_leaves_the_best_guess(said):
     assert answer(said)[:2] == (UNSURE.intent, NEAR)
 
 
-@pytest.mark.parametrize("said", ["9", "-1", "no idea", "y", "n", "Y.", "le-ft"])
+@pytest.mark.parametrize("said", ["9", "-1", "no idea", "y", "Y.", "le-ft"])
 def test_an_answer_that_names_nothing_is_not_understood(said):
     assert not is_understood(UNSURE, NEAR, replace(ask(), answer=said))
     yes_named = search(ranked("a/b/yes_men", 0.4), ranked("a/b/nginx", 0.3))
-    if said.lower() in ("y", "n"):
+    if said.lower() == "y":
         assert not is_understood(UNSURE, yes_named, replace(ask(yes_named), answer=said))
 
 
 @pytest.mark.parametrize("said", [None, "", "0", "none", "2", "right", "analysis", "load", "thi"])
 def test_an_answer_of_the_list_is_understood(said):
     assert is_understood(UNSURE, NEAR, replace(ask(), answer=said))
+
+
+@pytest.mark.parametrize("said", ["n", "no", "none"])
+def test_a_no_selects_no_tool_whose_name_begins_so(said):
+    before = search(ranked("a/b/node_status", 0.4), ranked("a/b/nonexistent", 0.3))
+    assert answer(said, before)[1].choice.policy == "generate"
 
 
 def test_the_beginning_of_exactly_one_option_is_that_option():
