@@ -458,6 +458,19 @@ def test_a_skeleton_does_not_replace_that_of_another_request(project):
     assert pulsus_here(project, *first, "--regenerate").code == 0
 
 
+def test_no_command_that_is_offered_after_a_skeleton_is_refused_as_a_second_one(project, ask):
+    assert pulsus_here(project, "generate", REQUEST, "--scaffold").code == 0
+    for command in ("route", "generate"):
+        done = pulsus_here(project, command, REQUEST, "--output", "json")
+        hint = done.json["error"]["hint"]
+        assert "go on with count_vowels_sentence.py" in hint
+        assert "--scaffold" not in hint
+    (kept,) = done.json["kept"]
+    regenerate = shlex.split(kept["commands"]["regenerate"])[1:]
+    assert regenerate == ["generate", REQUEST, "--regenerate"]
+    assert ask(*regenerate, *GIVEN, *OTHER).json["generation"]["accepted"]
+
+
 def test_the_guessed_folder_of_a_skeleton_is_called_a_guess(project):
     done = pulsus_here(project, "generate", REQUEST, "--scaffold")
     assert "are a guess: choose your own in the next command" in done.out

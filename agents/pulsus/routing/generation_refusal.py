@@ -7,14 +7,21 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 
+from pulsus.core.types import PendingCandidate
 from pulsus.errors import NothingFits
 from pulsus.routing.delivery.route_run import RouteRun
 from pulsus.routing.search.search_result import SearchResult
 
 
-def no_tool_failure(run: RouteRun, found: SearchResult, reason: str) -> NothingFits | None:
-    """Return why the route ends without a tool; None if the generator is to write one."""
+def no_tool_failure(
+    run: RouteRun, found: SearchResult, reason: str, pending: Sequence[PendingCandidate]
+) -> NothingFits | None:
+    """Return why the route ends without a tool; None if the generator is to write one.
+
+    `pending` are the candidates that earlier runs of this request left.
+    """
     wanted, model = run.options.wanted, run.project.settings.model
     if found.filtered and not wanted.forced:
         return NothingFits(
@@ -26,7 +33,12 @@ def no_tool_failure(run: RouteRun, found: SearchResult, reason: str) -> NothingF
         from pulsus.llm.connect import not_configured  # late: only for the hint what to set
 
         missing = not_configured(model)
-        by_hand = f"or write it by hand: {_scaffold_command(run)}"
+        # A new skeleton is refused while one is there, so that no work on it is lost.
+        by_hand = (
+            f"or go on with {pending[0].module.name}, which an earlier run kept"
+            if pending
+            else f"or write it by hand: {_scaffold_command(run)}"
+        )
         if wanted.forced:
             missing.offer(missing.hint, by_hand)
             return missing

@@ -13,7 +13,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pulsus.core.rankers.effect_mismatch import commands
-from pulsus.core.types import ParsedIntent, Policy, RouteDecision, RouteOutcome, ToolSpec
+from pulsus.core.types import (
+    ParsedIntent,
+    PendingCandidate,
+    Policy,
+    RouteDecision,
+    RouteOutcome,
+    ToolSpec,
+)
 from pulsus.errors import InputUnclear, PartLeftOut, PlanUnwirable
 from pulsus.routing import generation_refusal, plan_preview
 from pulsus.routing.delivery.route_run import RouteRun
@@ -24,9 +31,15 @@ if TYPE_CHECKING:
     from pulsus.routing.delivery.project_protocol import Project
 
 
-def decide_route(run: RouteRun, intent: ParsedIntent, found: SearchResult) -> RouteOutcome:
+def decide_route(
+    run: RouteRun,
+    intent: ParsedIntent,
+    found: SearchResult,
+    pending: Sequence[PendingCandidate],
+) -> RouteOutcome:
     """Return the outcome with the policy, its tools and plan, and write the event `decide`.
 
+    `pending` are the candidates that earlier runs of this request left.
     Without a tool it has a failure. A plan that cannot be wired is left to the generator if a model
     is configured; otherwise PlanUnwirable is raised.
     """
@@ -50,7 +63,9 @@ def decide_route(run: RouteRun, intent: ParsedIntent, found: SearchResult) -> Ro
     outcome = plan_preview.mark_unconnected(outcome, plan)
     decision = replace(outcome.decision, plan=plan)
     failure = (
-        None if decision.selected else generation_refusal.no_tool_failure(run, found, choice.reason)
+        None
+        if decision.selected
+        else generation_refusal.no_tool_failure(run, found, choice.reason, pending)
     )
     run.trace.event(
         "decide",

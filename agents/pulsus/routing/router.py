@@ -133,9 +133,9 @@ def _stages(run: RouteRun, times: StageTimes) -> RouteOutcome:
     asking = replace(run, person=None) if options.wanted.forced else run
     with times.stage("search"):
         intent, asked, found = search_and_clarify(asking, reading)
-    with times.stage("decide"):
-        outcome = decide_route(run, intent, found)
     pending = _pending(run)
+    with times.stage("decide"):
+        outcome = decide_route(run, intent, found, pending)
     outcome = replace(outcome, clarification=asked, passages=reading.passages, pending=pending)
     if outcome.failure:
         return outcome

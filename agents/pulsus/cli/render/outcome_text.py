@@ -174,7 +174,7 @@ def candidate_commands(
     return {
         "validate": f"pulsus validate {path}",
         "promote": f"pulsus promote {path} {where}",
-        "regenerate": f"pulsus generate {request}"
+        "regenerate": f"pulsus generate {request} --regenerate"
         if generate
         else f"rm {path} && pulsus route {request}",
     }
