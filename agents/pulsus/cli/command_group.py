@@ -130,20 +130,52 @@ class Pulsus(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return a subcommand, or `route` with the whole line as its request."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            suggestion = _OPTIONS.get(args[0].lower()) if len(args) == 1 else None
-            suggestion = suggestion or _resembled(args[0])
+            words = list(takewhile(lambda word: not word.startswith("-"), args))
+            if words[0].lower() == "help" and (asked := self._help_of(ctx, words[1:])):
+                return asked
+            unknown = args[0]
+            suggestion = _MEANT.get(unknown.lower()) if len(words) == 1 else None
+            if words[0].lower() == "help" and len(words) == 2 and (near := _resembled(words[1])):
+                unknown, suggestion = words[1], f"{near} --help"
+            suggestion = suggestion or _resembled(unknown)
             if suggestion:
                 raise click.UsageError(
-                    f"no such command {args[0]!r}: did you mean `pulsus {suggestion}`? "
+                    f"no such command {unknown!r}: did you mean `pulsus {suggestion}`? "
                     f"If it is a request: pulsus route {shlex.quote(_request_words(args))}"
                 )
             ctx.meta[BARE] = True
             return "route", self.get_command(ctx, "route"), args
         return super().resolve_command(ctx, args)
 
+    def _help_of(
+        self, ctx: click.Context, words: list[str]
+    ) -> tuple[str, click.Command, list[str]] | None:
+        """Return the help page of the subcommand that these words name, or None for a request.
 
-_OPTIONS = {"help": "--help", "hepl": "--help", "usage": "--help", "version": "--version"}
-"""Single words that other programs take for these options."""
+        No words name Pulsus itself.
+        """
+        if not words:
+            click.echo(ctx.get_help())
+            ctx.exit()
+        command = self.get_command(ctx, words[0])
+        is_inner = isinstance(command, click.Group) and words[-1] in command.commands
+        if command is None or len(words) > 1 + is_inner:
+            return None
+        return words[0], command, [*words[1:], "--help"]
+
+
+_MEANT = {
+    "hepl": "--help",
+    "usage": "--help",
+    "version": "--version",
+    "list": "tools list",
+    "adopt": "tools adopt",
+    "resume": "runs resume",
+    "replay": "runs replay",
+    "undo": "runs undo",
+    "trust": "config trust",
+}
+"""Single words that mean these subcommands or options, also in other programs."""
 _SHORT = 3
 """Letters of a command name in which one typing error is too much for a ratio."""
 

@@ -20,6 +20,67 @@ def test_ctrl_c_while_a_compiled_module_is_imported_is_no_traceback(monkeypatch,
     assert "aborted" in capsys.readouterr().err
 
 
+def test_ctrl_c_during_a_read_speaks_of_the_read_and_not_of_a_promotion(monkeypatch, capsys):
+    def interrupted(args):
+        pressed = KeyboardInterrupt()
+        pressed.add_note("a/b/tool was ended; it only reads")
+        raise pressed
+
+    monkeypatch.setattr(command_group, "run", interrupted)
+    with pytest.raises(SystemExit):
+        main.main(["run", "a/b/tool"])
+    told = "error[ABORTED]: aborted; a/b/tool was ended; it only reads\n"
+    assert capsys.readouterr().err == told
+
+
+def shown(capsys, *args):
+    """Return the status and the output of a command line."""
+    with pytest.raises(SystemExit) as ended:
+        main.main(args)
+    return ended.value.code, capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("help", "Usage: pulsus [OPTIONS] [COMMAND]"),
+        ("HELP", "Usage: pulsus [OPTIONS] [COMMAND]"),
+        ("help run", "Usage: pulsus run "),
+        ("help runs undo", "Usage: pulsus runs undo "),
+    ],
+)
+def test_help_and_a_command_show_its_page_instead_of_a_search(capsys, words, page):
+    status, said = shown(capsys, *words.split())
+    assert (status, said.out.startswith(page)) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("list", "pulsus tools list"),
+        ("list --output text", "pulsus tools list"),
+        ("undo", "pulsus runs undo"),
+        ("version", "pulsus --version"),
+        ("help runn", "pulsus run --help"),
+        ("validat", "pulsus validate"),
+    ],
+)
+def test_a_word_that_names_a_command_elsewhere_is_no_request(capsys, words, meant):
+    status, said = shown(capsys, *words.split())
+    assert (status, f"did you mean `{meant}`?" in said.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "request_words", ["uptime", "status", "help me", "help with backups", "list files in /var"]
+)
+def test_a_request_of_plain_words_is_still_a_request(request_words):
+    from pulsus.cli.command_group import cli
+
+    words = request_words.split()
+    with cli.make_context("pulsus", words, resilient_parsing=False) as context:
+        assert cli.resolve_command(context, words)[0] == "route"
+
+
 def test_a_broken_import_is_not_called_an_interruption(monkeypatch):
     def broken(args):
         raise ImportError("no such module")
