@@ -460,9 +460,12 @@ def test_a_skeleton_does_not_replace_that_of_another_request(project):
 
 def test_no_command_that_is_offered_after_a_skeleton_is_refused_as_a_second_one(project, ask):
     assert pulsus_here(project, "generate", REQUEST, "--scaffold").code == 0
-    for command in ("route", "generate"):
-        done = pulsus_here(project, command, REQUEST, "--output", "json")
-        hint = done.json["error"]["hint"]
+    routed, done = (
+        pulsus_here(project, command, REQUEST, "--output", "json")
+        for command in ("route", "generate")
+    )
+    for each in (routed, done):
+        hint = each.json["error"]["hint"]
         assert "go on with count_vowels_sentence.py" in hint
         assert "--scaffold" not in hint
     (kept,) = done.json["kept"]
