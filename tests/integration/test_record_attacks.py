@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from pulsus.cli.catalogue import audit_records
 from pulsus.core.storage.decision_log import log_record
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.errors import StateCorrupt
@@ -415,6 +416,32 @@ def test_without_a_person_or_a_commit_nothing_is_accepted(pulled):
     done = accept(pulled)
     assert code(done) == (4, "RECORD_UNKNOWN")
     assert code(run(pulled, "--yes")) == (4, "RECORD_UNKNOWN")
+
+
+def test_long_differences_are_counted_and_only_shown_on_demand(pulled, monkeypatch):
+    monkeypatch.setattr(audit_records, "_MOST_LINES", 0)
+    done = pulsus_here(pulled, "audit", "--accept-records")
+    assert done.code == 4
+    assert "the records of 1 tool are not in your decision log (1 write):" in done.out
+    assert "return {" not in done.out
+    assert "-v shows them for each tool" in done.err
+    whole = pulsus_here(pulled, "audit", "--accept-records", "-v").out
+    assert "99" in whole
+    assert "says the record" in whole
+
+
+def test_the_table_of_records_has_the_tools_that_write_first_and_names_how_many_are_left(
+    pulled, monkeypatch
+):
+    promoted(pulled, READER, target=Target("a", "b", "reader"))
+    as_in_a_clone(pulled)
+    monkeypatch.setattr(audit_records, "_MOST_LINES", 0)
+    monkeypatch.setattr(audit_records, "_MOST_TOOLS", 1)
+    out = pulsus_here(pulled, "audit", "--accept-records").out
+    assert "(1 write, 1 read)" in out
+    assert "system/count/things" in out
+    assert "a/b/reader" not in out
+    assert "and 1 more tool" in out
 
 
 def test_another_commit_than_the_one_checked_out_is_not_accepted(pulled):

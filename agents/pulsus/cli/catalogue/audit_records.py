@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 _FULL = (40, 64)
 _MOST_LINES = 100
-"""Lines of differences that are shown before the question; more of them are shown on demand."""
+"""Lines of differences that are shown at once; more of them are shown on demand."""
+_MOST_TOOLS = 20
+"""Rows of the table that stands for the differences. Tools that write come first."""
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -51,7 +54,7 @@ def run(session: CommandSession, commit: str | None) -> None:
         accept_records.require_commit(found, app.workflows_root, commit)
     many = sum(len(each.difference) for each in found) > _MOST_LINES
     asks = bool(found) and commit is None
-    brief = many and asks and session.interactive
+    brief = many and session.verbosity <= 0
     if not session.json:
         _show(session, found, brief=brief)
     if asks:
@@ -81,9 +84,8 @@ def _ask(session: CommandSession, found: Sequence[PendingRecords], *, brief: boo
             hint="run it on a terminal; in CI: pulsus audit --accept-records --expect-commit REV",
             tools=[each.tool for each in found],
         )
-    count = sum(len(each.difference) for each in found)
     if brief:
-        console.note(f"d shows what they bring: {console.counted(count, 'line')}")
+        console.note("d shows each record with its difference")
     details = partial(_show, session, found, brief=False) if brief else None
     if not confirm(f"accept these records of {_tools(found)}?", details):
         runs = "run with a warning" if _is_without_log(session) else "do not run"
@@ -104,20 +106,28 @@ def _tools(found: Sequence[PendingRecords]) -> str:
 
 
 def _show(session: CommandSession, found: Sequence[PendingRecords], *, brief: bool) -> None:
-    """Show each record with its difference; `brief` gives each tool one row of a table."""
+    """Show each record with its difference; `brief` gives counts and the first tools in a table."""
     if brief:
+        kinds = {each.tool: _kind(session, each) for each in found}
+        first = sorted(found, key=lambda each: kinds[each.tool] in ("read", "resolve"))
         rows = [
             (
                 each.tool,
                 each.latest.version,
-                each.latest.kind or "unknown",
+                kinds[each.tool],
                 (each.commit or "none")[:12],
                 "removed" if each.latest.removed else console.counted(len(each.difference), "line"),
             )
-            for each in found
+            for each in first[:_MOST_TOOLS]
         ]
-        console.echo(f"the records of {_tools(found)} are not in your decision log:")
+        counts = Counter(kinds[each.tool] for each in first)
+        of_each = ", ".join(f"{counts[kind]} {kind}" for kind in counts)
+        count = console.counted(sum(len(each.difference) for each in found), "line")
+        console.echo(f"the records of {_tools(found)} are not in your decision log ({of_each}):")
         console.table(("tool", "version", "kind", "commit", "difference"), rows)
+        if more := len(first) - len(rows):
+            console.echo(f"and {console.counted(more, 'more tool')}")
+        console.note(f"the differences have {count}: -v shows them for each tool")
         return
     for each in found:
         latest = each.latest
@@ -130,6 +140,12 @@ def _show(session: CommandSession, found: Sequence[PendingRecords], *, brief: bo
         for line in each.difference:
             console.echo(f"  {strip_controls(line)}")
         click.echo()
+
+
+def _kind(session: CommandSession, each: PendingRecords) -> str:
+    """Return the kind that the tool would run with: a record may claim less than its module."""
+    tool = session.app.catalogue.get(each.tool)
+    return tool.kind if tool else each.latest.kind or "unknown"
 
 
 def _row(session: CommandSession, each: PendingRecords) -> dict[str, Any]:
