@@ -165,7 +165,7 @@ def open_journal_of(project: Project, run_id: str) -> Journal:
 
 
 def newest_run(project: Project) -> RunSummary:
-    """Return the run of a plan that was started last. Raises RunNotFound if there is none."""
+    """Return the run of a plan that was started last. Raises RunNotFound if no plan was run."""
     found: tuple[RunSummary, ...] = ()
     if has_state_db(project.state_dir):
         with closing(open_journal(project)) as journal:
