@@ -126,7 +126,7 @@ def test_escape_sequences_in_a_request_reach_neither_terminal_nor_trace(fresh):
         pytest.param(("--explain", HELLO), 'pulsus "REQUEST" --explain', id="flag first"),
         pytest.param(("valdate",), "did you mean `pulsus validate`?", id="misspelt command"),
         pytest.param(("tool", "list"), "did you mean `pulsus tools`?", id="singular"),
-        pytest.param(("help",), "did you mean `pulsus --help`?", id="help"),
+        pytest.param(("usage",), "did you mean `pulsus --help`?", id="usage"),
         pytest.param(("version",), "did you mean `pulsus --version`?", id="version"),
         pytest.param(("plan", "show", "p.yaml"), "hint: pulsus show p.yaml", id="verb of a file"),
         pytest.param(("route", HELLO, "--output", "yaml"), "'text', 'json'", id="unknown form"),
