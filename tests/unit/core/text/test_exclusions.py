@@ -1,4 +1,4 @@
-"""Clauses of a request that exclude something are found whole, and talk is none of them."""
+"""The clauses that exclude something are found whole. Talk about the request excludes nothing."""
 
 import time
 

@@ -24,7 +24,7 @@ def ours():
 
 
 def as_nobody(group_of, work):
-    """Run `work` in a fork, as the user nobody in these groups, and return the line it gives."""
+    """Run `work` in a forked process, in these groups and as the user `nobody`. Return its text."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
