@@ -55,7 +55,14 @@ def collect_inputs(outcome: RouteOutcome, person: Approver | None) -> RouteOutco
     answers = {}
     if outcome.missing:
         users = users_of_inputs(outcome)
-        answers = ask_for_inputs(outcome.missing, proposed, person, users, _call_so_far(outcome))
+        try:
+            answers = ask_for_inputs(
+                outcome.missing, proposed, person, users, _call_so_far(outcome)
+            )
+        except InputMissing as error:
+            # The JSON of an error has no outcome; its notes name the columns to choose from.
+            error.details["notes"] = list(outcome.notes)
+            raise
     answers |= ask_about_unclear_values(outcome, person)
     given = {name: InputValue(value, "answer") for name, value in answers.items()}
     left = {name: value for name, value in outcome.proposed.items() if name not in given}

@@ -7,6 +7,8 @@ import pytest
 
 from pulsus.core.compose.plans import build_plan
 from pulsus.core.types import ParsedIntent, Ranked, RouteDecision, RouteOutcome, SubIntent
+from pulsus.errors import InputMissing
+from pulsus.routing.inputs.missing_inputs import collect_inputs
 from pulsus.routing.inputs.plan_steps import PromotedPlan
 from pulsus.routing.inputs.route_inputs import call_values, named_inputs, with_inputs
 from tests.shipped import TOOLS
@@ -86,6 +88,9 @@ def test_a_missing_column_is_asked_for_with_the_names_of_all_columns(clause, too
     assert name in [arg.name for arg in done.missing]
     (note,) = (note for note in done.notes if note.startswith(f"{name} names a column"))
     assert note.endswith(": pid, name, user, cpu_percent, memory_bytes, memory_percent, command")
+    with pytest.raises(InputMissing) as failure:
+        collect_inputs(done, None)
+    assert note in failure.value.details["notes"]
 
 
 def test_a_column_that_is_known_is_not_listed():
