@@ -81,7 +81,7 @@ def test_an_edited_candidate_is_validated_again_before_promotion(folder):
 def test_a_discarded_candidate_is_offered_again(folder):
     code, shown = talk(folder, ["route", COMPOSE], (DECIDE, "d\n"), ("why", "not now\n"))
     assert (code, records(folder)) == (0, [])
-    assert "is kept, and the next run asks about it again" in " ".join(shown.split())
+    assert "is kept, and the same request asks about it again" in " ".join(shown.split())
     again = [("[r/d]", "d\n"), (DECIDE, "a\n")]
     code, shown = talk(folder, ["route", COMPOSE], *again)
     assert code == 0
@@ -250,8 +250,11 @@ def test_ctrl_c_over_a_candidate_leaves_it_for_the_next_run(folder):
 
 
 def test_the_end_of_input_over_a_candidate_discards_it_and_offers_it_again(folder):
-    code, _ = talk(folder, ["route", COMPOSE], (DECIDE, "\x04"))
+    code, shown = talk(folder, ["route", COMPOSE], (DECIDE, "\x04"))
     assert (code, records(folder)) == (0, [])
+    assert "the input ended without a decision, which counts as discard" in shown
+    (path,) = (folder / "workflows/_tmp").glob("route_*.py")
+    assert f"The file _tmp/{path.name} is kept, and the same request asks about it" in shown
     code, shown = talk(folder, ["route", COMPOSE], ("[r/d]", "r\n"), (DECIDE, "a\n"))
     assert "was rejected: the input ended without a decision" in shown
     assert (code, len(records(folder))) == (0, 1)

@@ -91,7 +91,9 @@ class Terminal:
                 questions.ask_line, "approve, edit, relocate or discard [a/e/r/d]", EFFECTS
             )
             if choice is None:
-                return Discard("the input ended without a decision")
+                ended = "the input ended without a decision"
+                console.note(f"{ended}, which counts as discard")
+                return Discard(ended)
             if choice == questions.UNCLEAR:
                 raise ApprovalNeeded(
                     f"no answer about {proposal.target.tool_id} was understood, so nothing was "

@@ -22,7 +22,8 @@ def delivered(
     """Return the outcome once its module was proven, and promoted or not."""
     notes = outcome.notes
     if delivery.discarded:
-        kept = f" The file {module.path.name} is kept, and the next run asks about it again."
+        file = f"{module.path.parent.name}/{module.path.name}"
+        kept = f" The file {file} is kept, and the same request asks about it again."
         notes = (
             *notes,
             "discarded; nothing was promoted" + (f".{kept}" if module.candidate else ""),
