@@ -436,7 +436,17 @@ def test_the_folder_of_the_shipped_tables_holds_nothing_else():
     ("command", "told"),
     [
         ("", "give a command in quotes"),
-        ("df | sort", "policy: allowed, because every part is a read\n"),
+        (
+            "df | sort",
+            "policy: require_approval, because it has several parts; not asked for here: every "
+            "part is a read\n",
+        ),
+        ("sudo df", "hint: leave out sudo: `df` is allowed\n"),
+        ("sudo -n df -h | head", "hint: leave out sudo: `df -h | head` is allowed\n"),
+        ("sudo rm x", "no form of it is known that would be allowed"),
+        ("cat /dev/zero", "put `timeout N` in front: `timeout 1 cat /dev/zero` is allowed\n"),
+        ("mount", "hint: write `mount -l`\n"),
+        ("mount /dev/sda1 /mnt", "a command of risk 3 needs the approval of a person"),
         ("nosuch --list", "`pulsus commands list` has the known programs"),
         ("rm x", "a command of risk 3 needs the approval of a person"),
         ("ls $HOME", "with values instead of variables"),
@@ -449,6 +459,20 @@ def test_the_folder_of_the_shipped_tables_holds_nothing_else():
 )
 def test_a_refusal_offers_an_allowed_command(project, command, told):
     assert told in pulsus_here(project, "commands", "classify", command).out
+
+
+def test_a_phase_named_allow_does_not_read_as_an_answer(project):
+    done = pulsus_here(project, "commands", "classify", "mount")
+    assert "decided by phase allow (operands and values)\n" in done.out
+
+
+def test_the_hint_on_an_unapproved_table_does_not_ask_for_a_table(tmp_path):
+    folder = tmp_path / "config/commands"
+    folder.mkdir(parents=True)
+    (folder / "acme.yaml").write_text("program: acme\nsummary: lists\nsubcommands:\n  list: {}\n")
+    done = pulsus_here(tmp_path, "commands", "classify", "acme list")
+    assert "`pulsus config trust config/commands` asks" in done.out
+    assert "hint: the program has a table, which is not used: mend or approve it" in done.out
 
 
 @pytest.mark.parametrize("command", ["git push", "frobnicate", "sort -o a b"])
@@ -483,8 +507,8 @@ def test_a_program_that_shares_a_table_has_a_summary_of_its_own(project):
     assert [
         name for name, summary in said.items() if not summary or summary.startswith("as ")
     ] == []
-    assert said["gitui"] == "always refused: works on a terminal only (table of visudo)"
-    assert said["sha1sum"].endswith("(table of md5sum)")
+    assert said["gitui"] == "always refused: works on a terminal only (same table as visudo)"
+    assert said["sha1sum"].endswith("(same table as md5sum)")
     assert not said["sha1sum"].startswith("always refused")
 
 

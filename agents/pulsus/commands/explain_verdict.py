@@ -5,6 +5,7 @@ Everything here is what `examine` and `judge_call` answer; nothing is decided an
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,10 +20,14 @@ from pulsus.commands.command_verdict import CallFinding, CommandVerdict, Phase
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.commands.shell.script_parser import Stage
+from pulsus.commands.shell.wrappers import PRIVILEGED
 from pulsus.fast_dataclass import dataclass
 
 SHOWN: Final = 3
 """Examples of a program that are offered in place of a refused call."""
+
+_PRIVILEGED: Final = re.compile(rf"\s*(?:{'|'.join(sorted(PRIVILEGED))})\s+(?:-n\s+)?(?=[\w/])")
+"""A program that gives more rights, with no option but `-n`, before the command that it runs."""
 
 _LIMITS: Final = {"characters", "parse"}
 """Phases behind which nothing is asked once they refuse."""
@@ -114,14 +119,20 @@ def _explain_call(stage: Stage, context: JudgeContext) -> ExplainedCall:
 def _allowed_variants(
     verdict: CommandVerdict, parts: tuple[ExplainedCall, ...], context: JudgeContext
 ) -> Iterator[str]:
-    """Yield the rewrite, or else the same command without the option that decided.
+    """Yield the rewrite, or else the same command with the one change that makes it a read.
 
-    The option is left out only if no value follows it: a table does not say which of the options
-    that it refuses take one.
+    The change is to leave out `sudo` or the option that decided, to put `timeout` in front, or to
+    add an option to a program without words. An option is left out only if no value follows it: a
+    table does not say which of the options that it refuses take one.
     """
     if verdict.rewrite is not None:
         yield verdict.rewrite
         return
+    for changed in _changed_at_the_front(verdict):
+        if classify(changed, context).allow:
+            yield changed
+    if len(parts) == 1 and len(parts[0].stage.words) == 1:
+        yield from _shortest_option(parts[0].program, verdict.command, context)
     if len(parts) != 1 or not verdict.reason.word.startswith("-"):
         return
     words = parts[0].stage.words
@@ -134,6 +145,24 @@ def _allowed_variants(
     shorter = shlex.join(word.text for n, word in enumerate(words) if n != at)
     if classify(shorter, context).allow:
         yield shorter
+
+
+def _changed_at_the_front(verdict: CommandVerdict) -> Iterator[str]:
+    privileged = _PRIVILEGED.match(verdict.command)
+    if privileged:
+        yield verdict.command[privileged.end() :]
+    if verdict.category == "unbounded_stream":
+        yield f"timeout 1 {verdict.command}"
+
+
+def _shortest_option(program: str, command: str, context: JudgeContext) -> Iterator[str]:
+    """Yield the shortest example of the table that is `command` with one option (`mount -l`)."""
+    shown = (call.split() for call in examples(program, context))
+    found = [call for call in shown if len(call) == 2 and call[1].startswith("-")]
+    for call in sorted(found, key=lambda call: len(call[1]))[:1]:
+        changed = f"{command.strip()} {call[1]}"
+        if classify(changed, context).allow:
+            yield changed
 
 
 def _allowed_examples(

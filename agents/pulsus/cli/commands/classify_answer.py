@@ -17,6 +17,7 @@ from pulsus.errors import Aborted, CommandRefused, PulsusError
 
 if TYPE_CHECKING:
     from pulsus.cli.command_session import CommandSession
+    from pulsus.commands.explain_verdict import VerdictExplanation
     from pulsus.gates.gate_answer import GateAnswer
 
 _FORMS = {"text", "json", "ndjson"}
@@ -91,9 +92,7 @@ def answer(
         body["warnings"] = warnings
     if explain:
         body["explanation"] = verdict_json.explanation(session, found, said)
-    refusal = (
-        None if said.allow else _refused_error(session, said, has_examples=bool(found.allowed))
-    )
+    refusal = None if said.allow else _refused_error(session, said, found)
     if session.output == "ndjson":
         console.result(verdict_json.format_line({"id": None, **body}))
     elif session.json:
@@ -110,11 +109,11 @@ def answer(
 
 
 def _refused_error(
-    session: CommandSession, said: GateAnswer, *, has_examples: bool
+    session: CommandSession, said: GateAnswer, explained: VerdictExplanation
 ) -> CommandRefused:
     """Return the error of a command that may not run as a read."""
     from pulsus.cli.commands import verdict_json, verdict_text
 
     origin = session.app.origin(said.ruling.setting or "policy.allow")
-    hint = verdict_text.way_out(said, origin, has_examples=has_examples)
+    hint = verdict_text.way_out(said, origin, explained)
     return CommandRefused(said.reason, hint=hint, **verdict_json.details(said))

@@ -198,7 +198,7 @@ def _table_summary(session: CommandSession, raw: Mapping[str, object], other: st
     """Return what a table says of its program; that of the shared table for one that shares it."""
     shared = ""
     if other:
-        shared = f" (table of {other})"
+        shared = f" (same table as {other})"
         try:
             _, raw = _raw_table(session, other)
         except (ConfigError, UsageError):

@@ -28,6 +28,22 @@ _WAYS: Final[Mapping[Phase, str]] = {
     "unknown": "`pulsus commands list` has the known programs; one more is a table in "
     "config/commands/ of the project",
 }
+_UNUSED_TABLE: Final = (
+    "the program has a table, which is not used: mend or approve it (`pulsus commands check` reads "
+    "it)"
+)
+_PHASES: Final[Mapping[Phase, str]] = {
+    "characters": "unusual characters",
+    "sensitive": "secrets",
+    "parse": "shell syntax",
+    "guard": "redirections and variables",
+    "non_interactive": "waiting and endless commands",
+    "write": "options and subcommands",
+    "allow": "operands and values",
+    "content": "SQL, awk and other languages",
+    "unknown": "programs without a table",
+}
+"""The subject of each phase: its name alone reads as an answer ("refused, by phase allow")."""
 
 
 def verdict(
@@ -39,7 +55,7 @@ def verdict(
     also = [found.intent, f"risk {found.risk}", f"cost {found.cost}"]
     also += [found.category] if found.category else []
     also += ["sensitive"] if found.sensitive else []
-    decided = "the policy" if said.decided_by == "policy" else f"phase {found.reason.phase}"
+    decided = "the policy" if said.decided_by == "policy" else _phase(found.reason.phase)
     yield f"  {', '.join(also)}; decided by {decided}"
     yield f"  policy: {_policy(said)}"
     for each in found.destinations:
@@ -50,15 +66,18 @@ def verdict(
         yield f"  hint: {hint}"
 
 
+def _phase(phase: Phase) -> str:
+    return f"phase {phase} ({_PHASES[phase]})"
+
+
 def _policy(said: GateAnswer) -> str:
     """Return the decision of the policy on this command, and its reason."""
     ruling = said.ruling
-    if said.allow and ruling.decision != "allow":
-        return "allowed, because every part is a read"
     if ruling.rule == UNKNOWN:
         return f"{ruling.decision}, because no pattern of policy.allow matches it"
     if ruling.rule == COMPOUND:
-        return f"{ruling.decision}, because it has several parts"
+        unasked = "; not asked for here: every part is a read" if said.allow else ""
+        return f"{ruling.decision}, because it has several parts{unasked}"
     return f"{ruling.decision}, by {_one(ruling.rule)}"
 
 
@@ -71,12 +90,8 @@ def _why(said: GateAnswer, parts: Sequence[ExplainedCall]) -> str:
     return f"{first}: each only reads, and ends by itself" + ("" if only else f"; {said.reason}")
 
 
-def way_out(said: GateAnswer, origin: str, *, has_examples: bool) -> str:
-    """Return what to do about a refused command.
-
-    `origin` is where the policy was set. `has_examples` says if `--explain` would show commands
-    that are allowed.
-    """
+def way_out(said: GateAnswer, origin: str, explained: VerdictExplanation) -> str:
+    """Return what to do about a refused command. `origin` is where the policy was set."""
     found, ruling = said.verdict, said.ruling
     if not found.command.strip():
         return "give a command in quotes"
@@ -90,10 +105,26 @@ policy.egress_hosts"
         return f"it is a read; {_set(ruling, origin)} decides{reads}"
     if ruling.decision == "block" and found.reason.phase != "sensitive":
         return f"it is blocked: {_set(ruling, origin)} has {_one(ruling.rule)}"
+    if found.reason.phase == "unknown" and any(
+        part.table and part.program == found.reason.word for part in explained.parts
+    ):
+        return _UNUSED_TABLE
+    for changed in explained.variants:
+        if changed in explained.allowed and (way := _change(found.command.strip(), changed)):
+            return way
     known_to_read = found.reason.phase != "unknown" and not always_changes(found.reason.word)
     if not known_to_read and found.risk == RISKIEST:
         return "a command of risk 3 needs the approval of a person"
-    return _WAYS.get(found.reason.phase, _EXAMPLES if has_examples else _NO_EXAMPLES)
+    return _WAYS.get(found.reason.phase, _EXAMPLES if explained.allowed else _NO_EXAMPLES)
+
+
+def _change(command: str, changed: str) -> str:
+    """Return what makes `command` the allowed one, if it is a word at its front or its end."""
+    if command.endswith(changed):
+        return f"leave out {command.split()[0]}: `{changed}` is allowed"
+    if changed.endswith(command):
+        return f"put `timeout N` in front: `{changed}` is allowed"
+    return f"write `{changed}`" if changed.startswith(command) else ""
 
 
 def _set(ruling: Ruling, origin: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
 from pulsus.commands.command_verdict import CallFinding, refusal
@@ -56,7 +57,10 @@ def check_piped_file_names(script: Script, tables: Tables, *, fed: bool) -> Iter
             "a file" if from_file or not stage.fed else program_name(script.stages[at - 1].words)
         )
         if environment_options(program_name(inner)):
-            rule = f"{source} decides its options, and may ask for an environment"
+            called = " ".join(takewhile(str.isalpha, (word.text for word in inner)))
+            asked = f"options of {called or program_name(inner)} that show an environment"
+            printed = "that a file holds" if source == "a file" else f"that {source} prints"
+            rule = f"the words {printed} may be {asked}"
             yield refusal("allow", program_name(inner), rule, "let docker ps -q list the names")
             continue
         rule = f"{source} decides which files it reads, and may name any file"
