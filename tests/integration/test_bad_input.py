@@ -769,6 +769,13 @@ def test_a_denied_tool_is_not_run_by_its_id(promoted, pattern):
     assert pulsus_here(promoted, "run", "say_hello", "--input", "person=Ada").code == 0
 
 
+def test_a_denied_tool_asks_for_no_input_first(promoted):
+    deny(promoted, "say_hello")
+    done = pulsus_here(promoted, "run", "say_hello")
+    (promoted / "config/pulsus.toml").unlink()
+    told(done, "POLICY_BLOCKED", 6)
+
+
 def test_doctor_goes_on_where_the_settings_cannot_be_read(tmp_path):
     folder = make(tmp_path / "project", warm=False)
     (folder / "config").mkdir(exist_ok=True)

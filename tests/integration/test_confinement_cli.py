@@ -54,6 +54,13 @@ def test_unconfined_is_refused_without_a_terminal(pulsus, more):
     assert done.out == ""
 
 
+def test_the_hint_without_unconfined_keeps_the_inputs(pulsus):
+    done = pulsus("run", "smart_health", "--input", "device=/dev/vda", "--unconfined")
+    hint = " ".join(done.err.split())
+    assert "run it at a terminal, or leave --unconfined out: " in hint
+    assert "pulsus run storage/health/smart_health --input device=/dev/vda" in hint
+
+
 @pytest.mark.parametrize(("said", "code"), [("y", 0), ("n", 4)])
 def test_a_person_at_a_terminal_may_run_unconfined(tmp_path, said, code):
     words = ["run", "load_average", "--unconfined", "--output", "json", "--project", str(ROOT)]

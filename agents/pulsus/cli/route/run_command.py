@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -77,15 +77,19 @@ def command(
     from pulsus.cli.render.verification_json import verification_json
     from pulsus.execution.parse_inputs import parse_inputs
     from pulsus.execution.script_exit_status import to_process_status
-    from pulsus.routing.delivery.candidate_module import read_module
+    from pulsus.routing.delivery.candidate_module import pinned_steps, read_module
     from pulsus.routing.inputs.missing_inputs import IncompleteCall, ask_for_inputs, is_required
     from pulsus.routing.plans.verified_run import run_verified, verification_note
+    from pulsus.routing.runs.run_checks import check_access
     from pulsus.routing.runs.run_promoted import ToolRun
 
     app = session.app
     for line in app.ranking.access_warnings if session.verbosity >= 0 else ():
         console.warn(line)
     tool = app.tool(tool_id)
+    source = read_module(tool.path)
+    # Inputs that a person gives to a tool that may not run are work for nothing.
+    check_access(app, tool, [step for step, _ in pinned_steps(app, source).values()])
     person = session.person
     if pass_status:
         _require_exit_status(tool)
@@ -95,11 +99,10 @@ def command(
         users = {arg.name: tool.name for arg in missing}
         call = IncompleteCall(("pulsus", "run", tool_id), inputs)
         values |= ask_for_inputs(missing, {}, person, users, call)
-    source = read_module(tool.path)
     consent = RunApproval(person, yes=yes, given=inputs)
     relay = None if session.verbosity < 0 else _relay
     if unconfined:
-        _confirm_unconfined(tool.id, person)
+        _confirm_unconfined(tool.id, inputs, person)
     mode: Mode = "off" if unconfined else "wanted"
     done, _ = run_verified(app, ToolRun(tool, source, values, consent, relay, mode))
     status = None
@@ -156,12 +159,14 @@ def _require_exit_status(tool: ToolSpec) -> None:
         )
 
 
-def _confirm_unconfined(tool_id: str, person: Terminal | None) -> None:
+def _confirm_unconfined(tool_id: str, inputs: Sequence[str], person: Terminal | None) -> None:
     """Raise ApprovalNeeded unless a person at the terminal says yes now; no flag stands for it."""
+    from pulsus.approvals.run_consent import run_command
+
     if person is None or not person.confirm_unconfined(tool_id):
         raise ApprovalNeeded(
             f"{tool_id} is run without confinement only by a person at a terminal",
-            hint=f"leave --unconfined out: pulsus run {tool_id}",
+            hint=f"run it at a terminal, or leave --unconfined out: {run_command(tool_id, inputs)}",
             tool=tool_id,
         )
 
