@@ -77,7 +77,7 @@ def input_counts(report: EvalReport) -> Iterator[str]:
 def calibrated_by(calibration: Calibration) -> str:
     """Return one line: whose calibration p comes from, its version and its data."""
     told = calibration.provenance
-    if told.get("source") == "score":
+    if calibration.is_score:
         return 'calibration: none, p is the score (ranker.engine = "spec")'
     data = f", data {str(told['data'])[:19]}" if told.get("data") else ""
     return f"calibration: {told.get('source', 'shipped')} v{told.get('version', 1)}{data}"

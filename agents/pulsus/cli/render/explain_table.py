@@ -89,7 +89,7 @@ def detail_lines(
 def calibrated_by(calibration: Calibration) -> str:
     """Return which calibration gave p: shipped or the project's own, and its version."""
     told = calibration.provenance
-    if told.get("source") == "score":
+    if calibration.is_score:
         return 'none: p is the score (ranker.engine = "spec")'
     version = f" version {told['version']}" if told.get("version") else ""
     data = (

@@ -108,8 +108,10 @@ def explain(
     yield from _tagged(f"reason: {_reason(outcome)}", width)
     weights = outcome.candidates[0].weights if outcome.candidates else outcome.weights
     shown = " ".join(f"{name}={weight:.2f}" for name, weight in weights.items())
+    of = "the score" if calibration and calibration.is_score else "p"
     yield from _tagged(
-        f"weights: {shown}  τ={outcome.tau:.2f} (applies to p)  searched: {_scope(outcome)}", width
+        f"weights: {shown}  τ={outcome.tau:.2f} (applies to {of})  searched: {_scope(outcome)}",
+        width,
     )
     yield from explain_table.candidate_lines(
         outcome.candidates, weights, outcome.intent.intent, calibration, width, detailed=detailed

@@ -42,6 +42,11 @@ class Calibration:
     provenance: Mapping[str, Any]
     spread: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
+    @property
+    def is_score(self) -> bool:
+        """True if p is the score itself, as with the engine `spec`."""
+        return bool(self.provenance.get("source") == "score")
+
     def p(self, signals: Mapping[str, float]) -> float:
         """Return the probability in [0, 1] that these signals belong to the right tool."""
         value_of = signals.get
