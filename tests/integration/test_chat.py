@@ -122,6 +122,31 @@ def test_facts_stay_from_one_request_to_the_next_and_commands_show_them(project)
     assert said[-1] == "and what was it"
 
 
+def test_a_resource_that_a_person_pins_outlives_a_reset(project):
+    query = call("pulsus_query", action="get", target_host="localhost")
+    with chatting(project, says(query), says(final("It runs."))) as (child, _):
+        child.send("is localhost up\r")
+        child.expect_exact("It runs.")
+        child.expect_exact(IDLE)
+        child.send("/state\r")
+        child.expect(r"host:\S+")
+        here = child.after
+        child.expect_exact(IDLE)
+        for command, shown in (
+            ("/pin nosuch", "there is no resource nosuch: /state lists them"),
+            (f"/pin {here}", f"{here} is pinned"),
+            ("/reset pinned", "the session is reset"),
+            ("/state", "(pinned)"),
+            (f"/unpin {here}", f"{here} is not pinned"),
+            ("/reset pinned", "the session is reset"),
+            (f"/pin {here}", f"there is no resource {here}"),
+        ):
+            child.send(f"{command}\r")
+            child.expect_exact(shown)
+            child.expect_exact(IDLE)
+        assert leave(child) == 0
+
+
 def test_the_transcript_has_no_secret_and_no_resolved_context_and_is_resumed(project):
     read = call("pulsus_read", action="file", path=f"{project}/notes.txt", target_host="localhost")
     with chatting(project, says(read), says(final("It is 8080."))) as (child, _):

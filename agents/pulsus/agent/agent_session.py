@@ -34,7 +34,7 @@ from pulsus.config.settings import AgentConfig
 from pulsus.errors import RequestInvalid
 from pulsus.execution.cancellation import Cancellation
 from pulsus.fast_dataclass import dataclass
-from pulsus.gates.resources.resolved_context import ResolvedContext
+from pulsus.gates.resources.resolved_context import NameLookup, ResolvedContext
 from pulsus.gates.session_gates import SessionGates
 from pulsus.gates.tool_descriptors import ToolDescriptor
 
@@ -142,6 +142,18 @@ class AgentSession:
             fresh, gates=self.state.gates.reset(now, keep_pinned=keep_pinned), turn=self.state.turn
         )
         self.transcript, self._earlier = None, []
+
+    def pin(self, name: str, *, pinned: bool) -> NameLookup:
+        """Pin the resource of an id, name or alias, or take the pin away.
+
+        A pinned resource does not expire and is not evicted. Returns what the name means.
+        """
+        now, gates = self._parts.clock(), self.state.gates
+        found = gates.resources.find(name, now)
+        if found.resource is not None:
+            resources = gates.resources.pin([found.resource.id], now, pinned=pinned)
+            self.state = replace(self.state, gates=replace(gates, resources=resources))
+        return found
 
     async def ask(self, request: str, options: AskOptions) -> AskEnd:
         """Run one request to its end.

@@ -15,6 +15,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "/tools": "show the tools that the last request offered to the model",
     "/state": "show the workflow state, open writes and resolved resources",
     "/why": "show the decisions of the last request",
+    "/pin": "`/pin NAME` keeps a resource until `/unpin NAME`, also after `/reset pinned`",
     "/reset": "forget everything said and found; `/reset pinned` keeps pinned resources",
     "/grants": "list approvals for the session; `/grants revoke ID` takes one back",
     "/help": "show these commands",
@@ -38,6 +39,8 @@ def answer_command(
             yield from _state(session)
         case "/why", []:
             yield from _why(decisions)
+        case (("/pin" | "/unpin"), [resource]):
+            yield _pin(session, resource, pinned=name == "/pin")
         case "/reset", [] | ["pinned"]:
             session.reset(keep_pinned=bool(rest))
             yield "the session is reset: resources have to be found again"
@@ -73,11 +76,23 @@ def _state(session: AgentSession) -> Iterator[str]:
     yield f"{gates.workflow.name}, control level {session.parts.control.level}"
     for write in gates.workflow.unverified:
         yield f"  not verified: {write.resource_id}, written by {write.tool}"
-    live = list(gates.resources.live(session.parts.clock()))
+    now = session.parts.clock()
+    live = list(gates.resources.live(now))
     for resource in live[-_SHOWN:]:
-        yield f"  {resource.id}  {one_line(resource.name, 60)}"
+        entry = gates.resources.entry(resource.id, now)
+        mark = "  (pinned)" if entry is not None and entry.pinned else ""
+        yield f"  {resource.id}  {one_line(resource.name, 60)}{mark}"
     if len(live) > _SHOWN:
         yield f"  … {len(live) - _SHOWN} more"
+
+
+def _pin(session: AgentSession, name: str, *, pinned: bool) -> str:
+    found = session.pin(name, pinned=pinned)
+    if found.resource is not None:
+        return f"{found.resource.id} is {'pinned' if pinned else 'not pinned'}"
+    if found.ambiguous:
+        return f"{one_line(name, 60)} may be {', '.join(found.ids)}: name one of these"
+    return f"there is no resource {one_line(name, 60)}: /state lists them"
 
 
 def _why(decisions: Sequence[Mapping[str, object]]) -> Iterator[str]:
