@@ -32,7 +32,7 @@ EPILOG = page_end(
             (
                 "In the chat:",
                 "  @name           mentions a host, service or container; Tab completes",
-                "  /help           lists the commands: /facts /tools /state /why /pin /reset /grants",
+                "  /help           lists the commands, such as /facts, /why and /reset",
                 "  Ctrl-C          stops the agent; Ctrl-D or /quit ends the chat",
                 "  while it works  what you type reaches the agent with its next turn",
             )
