@@ -58,8 +58,8 @@ class ApprovalsOfTest:
     def propose(self, subject=SUBJECT, seconds=600):
         return self.approvals.propose(subject, risk="high", reason="drain pve1", seconds=seconds)
 
-    def token(self, card, person="ada"):
-        return self.approvals.reveal(card.id, person).token
+    def token(self, card, person="ada", **options):
+        return self.approvals.reveal(card.id, person, **options).token
 
     def approve(self, token, person="ada", **options):
         return self.approvals.approve(token, person, unmoved, **options)

@@ -139,6 +139,21 @@ def test_an_approved_plan_runs_exactly_the_plan_shown(server):
     assert "card" in [row["data"].get("consent") for row in rows]
 
 
+def test_a_step_that_is_skipped_or_not_started_is_not_called_failed(server):
+    mark = server.project / "mark"
+    skipped = f"{write('s1', mark)[:-1]}, when: '{{{{ 1 > 2 }}}}'}}"
+    save(server.project, skipped, write("s2", server.project / "no/mark"), write("s3", mark))
+    made = ask(server, "apply", "plan.yaml")["requested"]
+    shown(server, made["id"])
+    status, answer = approve(server, made["id"])
+    assert (status, answer["status"], answer["executed"]) == (200, "failed", 0), answer
+    first, failed, pending, run = answer["results"]
+    assert first == "SKIPPED s1: its when is false"
+    assert failed.startswith("FAILED s2: ")
+    assert pending == "NOT STARTED s3"
+    assert run.endswith(f"pulsus runs resume {answer['run_id']}")
+
+
 def test_an_own_request_is_refused_once_there_are_two_approvers(server):
     path = module(server.project, "hello_own", "Hu")
     made = ask(server, "promote", path, *PLACE)["requested"]
@@ -147,6 +162,13 @@ def test_an_own_request_is_refused_once_there_are_two_approvers(server):
     try:
         where = f"/api/v1/approvals/{made['id']}/reveal"
         assert server.ada.ask("POST", where, {})[2]["error"]["code"] == "SELF_APPROVAL"
+        status, _, odd = server.ada.ask("POST", where, {"decision": "run"})
+        assert (status, odd["error"]["code"]) == (400, "FIELD_INVALID")
+        _, _, told = server.ada.ask("POST", where, {"decision": "deny"})
+        status, refused = decide(server.ada, made["id"], "approve", told["token"])
+        assert (status, refused["error"]["code"]) == (403, "SELF_APPROVAL")
+        assert decide(server.ada, made["id"], "deny", told["token"])[0] == 200
+        assert card(server.ada, made["id"])["status"] == "denied"
         refused = ask(server, "promote", path, *PLACE, code=4)
         assert refused["error"]["code"] == "APPROVAL_REQUIRED"
         token = server.project.parent / "token"

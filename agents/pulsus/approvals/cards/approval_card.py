@@ -61,8 +61,9 @@ class ApprovalSubject:
 class ApprovalCard:
     """One request for a decision. Times are ISO 8601 in UTC.
 
-    `decided_by` and `note` say who decided and why. `results` has one row for each action that was
-    executed. A card in state "unknown" was started, and its process died before the end.
+    `decided_by`, `decided_at` and `note` say who decided, when and why. `results` has one row
+    for each action that was executed. A card in state "unknown" was started, and its process died
+    before the end.
     """
 
     id: str
@@ -73,6 +74,7 @@ class ApprovalCard:
     expires_at: str
     status: CardStatus = "pending"
     decided_by: str = ""
+    decided_at: str = ""
     note: str = ""
     results: tuple[JsonValue, ...] = ()
 
@@ -92,6 +94,7 @@ class ApprovalCard:
             "expires_at": self.expires_at,
             "status": self.status,
             "decided_by": self.decided_by,
+            "decided_at": self.decided_at,
             "note": self.note,
             "results": [*self.results],
         }

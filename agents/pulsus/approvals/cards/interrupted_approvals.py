@@ -71,6 +71,7 @@ class InterruptedApproval:
             "expires_at": row.expires_at,
             "status": "unknown",
             "decided_by": row.approver,
+            "decided_at": row.approved_at,
             "note": "",
             "results": [*row.results],
             "in_doubt": self.in_doubt,

@@ -140,18 +140,20 @@ class WaitingApprovals:
             self._expire()
             return self._find(card_id)
 
-    def reveal(self, card_id: str, approver: str) -> RevealedToken:
+    def reveal(self, card_id: str, approver: str, *, to_deny: bool = False) -> RevealedToken:
         """Return a new token of a pending card for one signed-in person.
 
         It voids an earlier token of that person for that card, and no other. Raises
-        ApprovalUnknown for a card that is not pending, SelfApprovalRefused.
+        ApprovalUnknown for a card that is not pending, and SelfApprovalRefused unless `to_deny`:
+        a denial runs nothing, and `approve` refuses an own request by itself.
         """
         with self._lock:
             self._expire()
             card = self._find(card_id)
             if card.status != "pending":
-                raise _unknown(f"the request {card_id} is {card.status} already")
-            self._refuse_own(card, approver)
+                raise _decided(card)
+            if not to_deny:
+                self._refuse_own(card, approver)
             token = self._tokens.mint(card_id, approver)
             return RevealedToken(token, int(self._ends[card_id] - self._ports.seconds()))
 
@@ -179,7 +181,9 @@ class WaitingApprovals:
                     f"what the request {card.id} shows has changed since it was made",
                     hint="deny it, and ask for the plan as it is now",
                 )
-            approved = replace(card, status="approved", decided_by=approver)
+            approved = replace(
+                card, status="approved", decided_by=approver, decided_at=self._now_text()
+            )
             self._ports.decisions.approved(approved)
             self._end_decision(approved, "approved")
             return approved
@@ -200,9 +204,7 @@ class WaitingApprovals:
         Everyone who may approve may deny, also an own request.
         """
         with self._change(lambda: self._open(token, approver, card_id)) as card:
-            denied = replace(
-                card, status="denied", decided_by=approver, note=reason[:_MOST_REASON].strip()
-            )
+            denied = self._denied(card, approver, reason)
             self._ports.decisions.denied(denied)
             self._end_decision(denied, "denied")
             return denied
@@ -214,10 +216,8 @@ class WaitingApprovals:
         """
         with self._change(lambda: self._find(card_id)) as card:
             if card.status not in ("pending", "approved"):
-                raise _unknown(f"the request {card_id} is {card.status} already")
-            denied = replace(
-                card, status="denied", decided_by=approver, note=reason[:_MOST_REASON].strip()
-            )
+                raise _decided(card)
+            denied = self._denied(card, approver, reason)
             self._ports.decisions.denied(denied)
             self._end_decision(denied, "denied")
             return denied
@@ -261,10 +261,12 @@ class WaitingApprovals:
             raise UsageError("the token is missing or no token", hint="reveal the request first")
         opened = self._tokens.card_of(token, approver)
         if opened is None or card_id not in (None, opened):
-            raise _unknown("the token is unknown, used or expired")
+            raise ApprovalUnknown(
+                "the token is unknown, used or expired", hint="reveal the request again"
+            )
         card = self._find(opened)
         if card.status != "pending":
-            raise _unknown(f"the request {card.id} is {card.status} already")
+            raise _decided(card)
         return card
 
     def _refuse_own(self, card: ApprovalCard, approver: str) -> None:
@@ -280,6 +282,15 @@ class WaitingApprovals:
                 f"{approver} asked for {card.id}, so another person has to approve it",
                 hint="ask another approver; you may deny it",
             )
+
+    def _denied(self, card: ApprovalCard, approver: str, reason: str) -> ApprovalCard:
+        note = reason[:_MOST_REASON].strip()
+        return replace(
+            card, status="denied", decided_by=approver, decided_at=self._now_text(), note=note
+        )
+
+    def _now_text(self) -> str:
+        return _as_text(self._ports.now())
 
     def _find(self, card_id: str) -> ApprovalCard:
         card = self._cards.get(card_id)
@@ -342,5 +353,18 @@ def _as_text(moment: datetime) -> str:
 
 def _unknown(message: str) -> ApprovalUnknown:
     return ApprovalUnknown(
-        message, hint="`pulsus approvals list` shows what waits; reveal a request, then decide"
+        message, hint="`pulsus approvals list` shows what waits, with --all also what ended"
+    )
+
+
+def _decided(card: ApprovalCard) -> ApprovalUnknown:
+    """Return the error for a card that waits for no decision any more: it says who decided."""
+    why = (
+        f"{card.decided_by} decided it at {card.decided_at}"
+        if card.decided_by
+        else f"its time was over at {card.expires_at}"
+    )
+    return ApprovalUnknown(
+        f"the request {card.id} is {card.status} already: {why}",
+        hint=f"`pulsus approvals show {card.id}` shows how it ended",
     )

@@ -153,7 +153,10 @@ def approve_command(
     for line in card_lines(card):
         console.note(line, hanging=CONTINUED)
     if card["status"] != "pending":
-        raise ApprovalUnknown(f"the request {card['id']} is {card['status']} already")
+        raise ApprovalUnknown(
+            f"the request {card['id']} is {card['status']} already",
+            hint=f"pulsus approvals show {card['id']} says who decided it, and when",
+        )
     if not confirm("Approve it?"):
         raise ApprovalNeeded(f"{card['id']} was not approved, and still waits")
     done = cards.approve(card["id"])

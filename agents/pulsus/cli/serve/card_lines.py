@@ -44,7 +44,8 @@ def card_lines(card: dict[str, Any]) -> Iterator[str]:
     yield f"  plan hash   {_text(card['plan_hash'][:12])}"
     yield f"  expires     {_text(card['expires_at'])}"
     if card["decided_by"]:
-        yield f"  decided by  {_text(card['decided_by'])}"
+        at = f", at {_text(card['decided_at'])}" if card.get("decided_at") else ""
+        yield f"  decided by  {_text(card['decided_by'])}{at}"
     for name, line in _labelled("result", [_text(row) for row in card["results"]]):
         yield f"  {name:<10}  {line}"
 

@@ -45,22 +45,22 @@ class ServerCards:
 
     def approve(self, card_id: str) -> dict[str, Any]:
         """Approve a card and return how it ended. The call returns after it was carried out."""
-        path, body = self._reveal(card_id)
+        path, body = self._reveal(card_id, "approve")
         done: dict[str, Any] = self._client.post(f"{path}/approve", body, LONGEST_SECONDS)
         return done
 
     def deny(self, card_id: str, reason: str) -> dict[str, Any]:
         """Deny a card and return its new state. `reason` may be empty."""
-        path, body = self._reveal(card_id)
+        path, body = self._reveal(card_id, "deny")
         done: dict[str, Any] = self._client.post(
             f"{path}/deny", {**body, "reason": reason} if reason else body
         )
         return done
 
-    def _reveal(self, card_id: str) -> tuple[str, dict[str, Any]]:
+    def _reveal(self, card_id: str, decision: str) -> tuple[str, dict[str, Any]]:
         """Return the path of a card, and a body with a one-time token for it."""
         path = f"/api/v1/approvals/{quote(card_id, safe='')}"
-        return path, {"token": self._client.post(f"{path}/reveal", {})["token"]}
+        return path, {"token": self._client.post(f"{path}/reveal", {"decision": decision})["token"]}
 
 
 def connect_cards(

@@ -32,6 +32,15 @@ from pulsus.routing.requests.carried_request import CarriedRequest, RequestRun
 _PLAIN_KEYS: Final = frozenset({"id", "tool", "version", "sha256", "inputs", "outputs"})
 """Keys of a step that say what it calls. The others say when, how often and what after a fault."""
 
+_WORDS: Final = {
+    "done": "OK",
+    "skipped": "SKIPPED",
+    "pending": "NOT STARTED",
+    "waiting": "WAITING",
+    "in_doubt": "IN DOUBT",
+}
+"""States in the results of an approval. Every other state is a failure."""
+
 _ENDED: Final = frozenset({"done", "failed", "in_doubt", "skipped", "unverified", "waiting"})
 
 
@@ -121,7 +130,8 @@ class PlanCarrier:
 
         def tell(event: StepProgress | RunProgress) -> None:
             if isinstance(event, StepProgress) and event.item is None:
-                ok = event.state == "done" if event.state in _ENDED else None
+                passed = event.state == "done" or event.reason == "condition"
+                ok = passed if event.state in _ENDED else None
                 index = order.index(event.step) if event.step in order else 0
                 run.report(index, len(order), f"{event.step} {event.tool}", ok)
 
@@ -137,16 +147,22 @@ def _lines(applied: AppliedRun) -> list[str]:
     for each in applied.record.steps:
         if each.item is not None:
             continue
-        if each.state == "done":
-            found.append(f"OK {each.step}")
-        else:
-            error = each.error or {}
-            why = error.get("message") or each.reason or ""
-            found.append(f"FAILED {each.step}: {each.state}{f', {why}' if why else ''}")
+        why = (each.error or {}).get("message") or each.reason or ""
+        match each.state:
+            case "skipped" if each.reason == "condition":
+                why = "its when is false"
+            case "skipped":
+                why = "a step that it needs did not pass"
+            case "done":
+                why = ""
+            case _:
+                pass
+        found.append(f"{_WORDS.get(each.state, 'FAILED')} {each.step}{f': {why}' if why else ''}")
     end = applied.end
     if end.state != "done":
-        needs = f", {end.needs.why}" if end.needs else ""
-        found.append(f"FAILED {end.run_id}: {end.state}{needs}")
+        word = _WORDS.get(end.state, "FAILED")
+        why = f": {end.needs.why}" if end.needs else ""
+        found.append(f"{word} {end.run_id}{why}; to go on: pulsus runs resume {end.run_id}")
     return found
 
 

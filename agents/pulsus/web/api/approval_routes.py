@@ -41,11 +41,21 @@ async def list_approvals(request: Request) -> Response:
 
 
 async def reveal(request: Request) -> Response:
-    """`POST /api/v1/approvals/{id}/reveal`: a token for the person who asks."""
+    """`POST /api/v1/approvals/{id}/reveal {decision?}`: a token for the person who asks.
+
+    The one who asked for the card gets a token with `"decision": "deny"`.
+    """
     state, person = _decider(request)
-    await read_object(request, frozenset())
-    card_id = request.path_params["card_id"]
-    found = await run_in_threadpool(state.approvals.reveal, card_id, person.name)
+    body = await read_object(request, frozenset({"decision"}))
+    decision = text_field(body, "decision", _TOKEN_CHARS, needed=False) or "approve"
+    if decision not in ("approve", "deny"):
+        raise Refused(
+            400, "FIELD_INVALID", f"{decision[:80]!r} is no decision", "send approve or deny"
+        )
+    card_id, to_deny = request.path_params["card_id"], decision == "deny"
+    found = await run_in_threadpool(
+        lambda: state.approvals.reveal(card_id, person.name, to_deny=to_deny)
+    )
     return AsciiJson({"token": found.token, "expires_in": found.expires_in})
 
 

@@ -17,6 +17,11 @@ _DENY_BODY: Final[dict[str, Any]] = {
     "properties": {**_TOKEN_BODY["properties"], "reason": {"type": "string", "maxLength": 1000}},
 }
 _EMPTY_BODY: Final[dict[str, Any]] = {"type": "object", "additionalProperties": False}
+_REVEAL_BODY: Final[dict[str, Any]] = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {"decision": {"enum": ["approve", "deny"]}},
+}
 _ASK_BODY: Final[dict[str, Any]] = {
     "type": "object",
     "additionalProperties": False,
@@ -64,7 +69,7 @@ _OPERATIONS: Final[tuple[tuple[str, str, str, dict[str, Any] | None, str], ...]]
     ("/api/v1/approvals", "get", "List the cards", None, "application/json"),
     (
         "/api/v1/approvals/{card_id}/reveal", "post",
-        "Mint your token for a card; an earlier one of yours is void", _EMPTY_BODY,
+        "Mint your token for a card; an earlier one of yours is void", _REVEAL_BODY,
         "application/json",
     ),
     (

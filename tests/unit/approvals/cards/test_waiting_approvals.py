@@ -178,6 +178,28 @@ def test_a_person_does_not_approve_an_own_request_while_there_are_others():
     assert made.approve(made.token(card, "bert"), "bert").decided_by == "bert"
 
 
+@pytest.mark.parametrize("requester", ["ada", "os:root"])
+def test_every_approver_can_deny_a_request_that_nobody_may_approve(requester):
+    made = ApprovalsOfTest(approvers=2)
+    card = made.propose(replace(SUBJECT, requester=requester))
+    token = made.token(card, to_deny=True)
+    with pytest.raises(SelfApprovalRefused):
+        made.approve(token)
+    with pytest.raises(SelfApprovalRefused):
+        made.approvals.opened_by(token, "ada")
+    assert made.approvals.deny(token, "ada", "no").decided_by == "ada"
+    assert made.decisions.rows == [("denied", card.id)]
+
+
+def test_a_second_decision_is_told_who_decided_first_and_when(made):
+    card = made.propose()
+    denied = made.approvals.deny(made.token(card), "ada", "no")
+    with pytest.raises(ApprovalUnknown) as refused:
+        made.token(card, to_deny=True)
+    assert f"is denied already: ada decided it at {denied.decided_at}" in refused.value.message
+    assert "reveal" not in refused.value.hint
+
+
 def test_a_token_from_before_a_second_approver_existed_does_not_approve_an_own_request(made):
     token = made.token(made.propose())
     others = ApprovalsOfTest(approvers=2)

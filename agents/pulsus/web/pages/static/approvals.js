@@ -69,6 +69,7 @@ function show(card) {
   addFact(facts, "Carried out by", card.executor === "dry-run" ? "dry-run: nothing is moved" : visibleCommand(card.executor));
   addFact(facts, "Plan hash", card.plan_hash.slice(0, 12));
   addFact(facts, "Decided by", visibleCommand(card.decided_by));
+  addFact(facts, "Decided at", visibleCommand(card.decided_at));
   addFact(facts, "Reason", visibleCommand(card.note));
   addFact(facts, "Result", card.results.map(visibleCommand).join("\n"));
   part(".decide").hidden = !(mayApprove && card.status === "pending");
@@ -108,7 +109,7 @@ async function decide(id, way) {
   buttons.forEach((button) => { button.disabled = true; });
   const path = `/api/v1/approvals/${encodeURIComponent(id)}`;
   try {
-    const { token } = await call(`${path}/reveal`);
+    const { token } = await call(`${path}/reveal`, { decision: way });
     const reason = element.querySelector(".why").value;
     await call(`${path}/${way}`, way === "deny" ? { token, reason } : { token });
     await load();
