@@ -111,6 +111,10 @@ class Searcher:
             floor=ranking.floor,
             following=ranking.rank_followers,
         )
+        if len(found) > 1:
+            from pulsus.core.compose.selection import step_candidates  # only with steps
+
+            found = step_candidates.put_formats_first(found)
         choice = choose_policy.decide_policy(
             looked.candidates,
             found,

@@ -51,6 +51,33 @@ def assign_steps(
     return tuple(chosen), tuple(notes)
 
 
+def put_formats_first(subintents: Sequence[SubIntent]) -> tuple[SubIntent, ...]:
+    """Return the clauses with one that formats rows before one that writes them to a file.
+
+    "save them to out.md as a table" names the file first, and means a file with the table.
+    """
+    ordered = list(subintents)
+    for at in range(len(ordered) - 1, 1, -1):
+        tools = [clause.candidates[0].tool for clause in ordered[: at + 1] if clause.candidates]
+        if len(tools) == at + 1 and _formats_for(tools[at], tools[at - 1], tools[: at - 1]):
+            ordered[at - 1 : at + 1] = ordered[at], ordered[at - 1]
+    return tuple(ordered)
+
+
+def _formats_for(tool: ToolSpec, writer: ToolSpec, before: Sequence[ToolSpec]) -> bool:
+    """Return True if `tool` makes a text of earlier rows for the input that `writer` writes."""
+    if tool.kind == "write" or not wiring.is_report_writer(writer):
+        return False
+    written = {arg.name for arg in wiring.list_inputs(writer) if arg.required}
+    texts = {
+        each.name
+        for each in wiring.list_outputs(tool)
+        if type_hints.parse_hint(each.type_hint).has("str")
+    }
+    earlier = {each.name for step in before for each in wiring.list_outputs(step)}
+    return bool((texts & written) - earlier) and explain_missing_input(tool, before) is None
+
+
 def has_unfed_step(tools: Sequence[ToolSpec]) -> bool:
     """Return True if one of these steps, in this order, lacks an input."""
     return any(explain_missing_input(tool, tools[:at]) for at, tool in enumerate(tools))

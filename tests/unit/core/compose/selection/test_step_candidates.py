@@ -124,6 +124,21 @@ def test_only_rows_tables_and_mappings_must_come_from_a_step(hint, only_a_step_g
     assert step_candidates.is_data_hint(type_hints.parse_hint(hint)) is only_a_step_gives
 
 
+def test_a_clause_that_formats_rows_comes_before_the_one_that_writes_them():
+    table = spec("shared/report/table", arg("rows", ROWS), gives={"markdown": "str"})
+    text = arg("markdown", f"str | {ROWS}")
+    save = spec("shared/save/save", text, "path", gives={"path": "str"}, kind="write")
+    clauses = [clause("big", found(BIG)), clause("save", found(save)), clause("as", found(table))]
+    ordered = step_candidates.put_formats_first(clauses)
+    assert [each.text for each in ordered] == ["big", "as", "save"]
+    assert step_candidates.put_formats_first(ordered) == ordered
+    # A tool that gives no text for the file, or gets no rows, stays where the request has it.
+    for other in (CHART, spec("shared/report/alone", arg("rows", ROWS), gives={"markdown": ROWS})):
+        kept = [*clauses[:2], clause("as", found(other))]
+        assert step_candidates.put_formats_first(kept) == tuple(kept)
+    assert step_candidates.put_formats_first(clauses[1:]) == tuple(clauses[1:])
+
+
 def test_a_docs_hint_never_removes_the_input_of_a_later_step():
     numbers = spec("data/summarise/numbers", "path", gives={"count": "int"})
     parts = (
