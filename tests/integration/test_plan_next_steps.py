@@ -63,3 +63,27 @@ def test_a_plan_that_no_tool_fits_does_not_speak_of_tools_that_it_does_not_show(
     assert "nearest tools is right" in " ".join(done.err.split())
     assert "nearest tools:" in done.err
     assert json.dumps(done.out) == '""'
+
+
+def test_a_plan_of_one_step_is_not_made_without_a_likely_value_of_a_write(project):
+    words = ["plan", f"compress the file {project}/x.log with level 9", "-o", "z.yaml"]
+    words += ["--input", f"path={project}/x.log"]
+    refused = pulsus_here(project, *words, "--output", "json")
+    assert (refused.code, refused.json["error"]["code"]) == (4, "INPUT_UNCLEAR")
+    assert not (project / "z.yaml").exists()
+    # Both ways that the hint names make the plan.
+    for way in ("level=9", "level:=6"):
+        assert way in refused.json["error"]["hint"] + str(refused.json["error"])
+        made = pulsus_here(project, *words, "--input", way)
+        assert made.code == 0, made.err
+        assert "'9'" not in made.err
+
+
+def test_a_file_that_is_to_have_a_table_does_not_get_the_rows(project):
+    request = "biggest files in /var/log and save them to out.md as a table"
+    plan = pulsus_here(project, "plan", request, "-o", "a.yaml")
+    assert plan.code == 0, plan.err
+    steps = pulsus_here(project, "show", "a.yaml", "--output", "json").json["steps"]
+    tools = [each["tool"].rpartition("/")[2] for each in steps]
+    assert tools == ["biggest_files", "markdown_table", "save_report"]
+    assert "{{steps.s2.outputs.markdown}}" in (project / "a.yaml").read_text("utf-8")

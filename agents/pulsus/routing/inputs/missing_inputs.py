@@ -144,7 +144,7 @@ def ask_about_unclear_values(
     Raises InputUnclear if no person can be asked or one gives no answer, because an answer without
     the value may be the answer to another request.
     """
-    args = [arg for arg in decision_arguments(outcome.decision) if _is_unclear(outcome, arg)]
+    args = [arg for arg in _open_arguments(outcome) if _is_unclear(outcome, arg)]
     if args and person is None:
         raise _input_unclear(args, outcome)
     pairs = []
@@ -155,6 +155,17 @@ def ask_about_unclear_values(
             raise _input_unclear(args[place:], outcome)
         pairs += [f"{arg.name}={text}"] if text else []
     return parse_inputs(pairs, args)
+
+
+def _open_arguments(outcome: RouteOutcome) -> tuple[ArgSpec, ...]:
+    """Return the arguments that can get a value.
+
+    A plan of one tool has no parameter yet for an optional input without a sure value.
+    """
+    decision = outcome.decision
+    if decision.plan and len(decision.plan.steps) == len(decision.selected) == 1:
+        return decision.selected[0].args
+    return decision_arguments(decision)
 
 
 def _is_unclear(outcome: RouteOutcome, arg: ArgSpec) -> bool:

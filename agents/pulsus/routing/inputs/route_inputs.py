@@ -115,6 +115,11 @@ def with_inputs(
         if name not in inputs and name not in found
     }
     inputs |= {a.name: d for a in args if a.name not in inputs and (d := _default(a)) is not None}
+    unused = read.unused
+    if unused and given:
+        request = plan_steps.readable_request(outcome)
+        declined = _declined_texts(request, steps, args, given, now)
+        unused = tuple(text for text in unused if text not in declined)
     named = [arg for arg in args if not arg.kind.startswith("var_")]
     left_out = input_notes.find_left_out(outcome, steps, read, found, inputs) if fill else ()
     missing = tuple(arg for arg in named if arg.required and arg.name not in inputs)
@@ -131,7 +136,7 @@ def with_inputs(
         inputs={**{a.name: inputs[a.name] for a in named if a.name in inputs}, **_wired(outcome)},
         missing=missing,
         proposed=proposed,
-        unused=_not_named(_not_given(read.unused, given), left_out),
+        unused=_not_named(_not_given(unused, given), left_out),
         left_out=left_out,
         input_model=use,
         notes=(
@@ -241,6 +246,25 @@ def _not_given(texts: Sequence[str], given: Mapping[str, JsonValue]) -> tuple[st
         for each in (value if isinstance(value, list) else [value])
     }
     return tuple(text for text in dict.fromkeys(texts) if text not in values)
+
+
+def _declined_texts(
+    request: str,
+    steps: Sequence[StepInputs],
+    args: Sequence[ArgSpec],
+    given: Mapping[str, JsonValue],
+    now: datetime,
+) -> set[str]:
+    """Return the words of proposals in whose place `--input` gives the default.
+
+    The hint of `INPUT_UNCLEAR` says how to run without them, so they are no words left over.
+    """
+    defaults = {arg.name: d.value for arg in args if (d := _default(arg)) is not None}
+    own = {name for name, value in given.items() if name in defaults and defaults[name] == value}
+    if not own:
+        return set()
+    said = by_parameter(steps, read_values(request, steps, (), now).values)
+    return {one.text for name, one in said.items() if name in own and one.state == "propose"}
 
 
 def _not_named(texts: Sequence[str], left_out: Sequence[str]) -> tuple[str, ...]:
