@@ -71,7 +71,7 @@ def require_approved_records(project: Project, used: Sequence[ToolSpec], confine
     unknown = project.record_check().unknown(used)
     if not unknown:
         return confinement
-    reason = "; ".join(unknown)
+    reason = "; ".join(unknown).removeprefix(f"{used[0].id}: ")
     open_ended = next((each.id for each in used if _is_open_ended(each)), None)
     if confinement == "off" or open_ended:
         why = (
