@@ -213,3 +213,24 @@ def test_at_a_terminal_old_and_new_value_are_shown_before_the_question(tmp_path)
     code, shown = talk(folder, ["config", "trust", "policy.allow"], ("[y/N]", "\x04"))
     assert code == 4
     assert 'old: ["@read", "rm *"] (approved)' in shown
+
+
+@pytest.mark.seconds
+@pytest.mark.filterwarnings("ignore:.*forkpty:DeprecationWarning")
+def test_a_replaced_interpreter_and_one_that_does_not_exist_are_named_in_the_question(tmp_path):
+    folder = setting(make(tmp_path / "project", warm=False), PYTHON)
+    asked = ["config", "trust", "tools.python"]
+    code, shown = talk(folder, asked, ("[y/N]", "y\n"))
+    assert code == 0
+    assert "this file does not exist yet" in shown
+    assert "made or replaced" not in shown
+    program = folder / "evil/bin/python"
+    program.parent.mkdir(parents=True)
+    program.write_text("other\n", encoding="utf-8")
+    code, shown = talk(folder, asked, ("[y/N]", "n\n"))
+    assert code == 4
+    assert "does not exist" not in shown
+    assert (
+        "changed: the program, or the pyvenv.cfg of its environment, was made or replaced since 2"
+        in shown
+    )

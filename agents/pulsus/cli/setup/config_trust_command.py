@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -147,8 +148,21 @@ def _ask_approval(session: CommandSession, each: SettingApproval) -> bool:
     for line in _change_lines(each.default, each.value):
         console.note(f"    {line}")
     if each.found.program:
+        for line in _program_lines(session.project, each):
+            console.note(f"  {line}")
         console.note("  that program runs with your rights, with every package installed for it")
     return confirm("approve it?")
+
+
+def _program_lines(project: Path, each: SettingApproval) -> Iterator[str]:
+    """Yield why the same text needs another approval, and if no file has this name yet."""
+    if each.approved and each.approved.value == each.value:
+        yield (
+            "changed: the program, or the pyvenv.cfg of its environment, was made or replaced "
+            f"since {each.approved.approved_at}"
+        )
+    if not (project / Path(str(each.value)).expanduser()).exists():
+        yield "this file does not exist yet"
 
 
 def _change_lines(default: Any, value: Any) -> list[str]:
