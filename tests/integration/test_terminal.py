@@ -137,9 +137,9 @@ def test_the_question_of_a_rollback_names_the_version_that_it_promotes(folder):
     assert pulsus(folder, "promote", path, *place).code == 0
     path.write_text(path.read_text("utf-8") + "\n\nWIDE = 1\n", encoding="utf-8")
     assert pulsus(folder, "promote", path, *place).code == 0
-    code, shown = talk(folder, ["rollback", f"{tool}@1.0.0"], (DECIDE, "a\n"))
+    code, shown = talk(folder, ["rollback", f"{tool}@1.0.0"], ("approve or discard [a/d]", "a\n"))
     assert code == 0
-    asked, _, done = shown.partition(DECIDE)
+    asked, _, done = shown.partition("approve or discard")
     assert "becomes version 1.0.2" in asked
     assert "version=1.0.2" in done
 

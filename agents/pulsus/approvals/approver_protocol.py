@@ -22,7 +22,8 @@ from pulsus.fast_dataclass import dataclass
 class Proposal:
     """A proven module that waits for a decision. `source` are the bytes to promote.
 
-    `notes` are lines for the person who decides.
+    `notes` are lines for the person who decides. `is_candidate` says that the module is in `_tmp/`
+    and stays there if it is discarded. `restores` says that a rollback chose bytes and place.
     """
 
     tool: ToolSpec
@@ -30,6 +31,8 @@ class Proposal:
     target: Target
     report: ValidationReport
     notes: tuple[str, ...] = ()
+    is_candidate: bool = False
+    restores: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,12 @@ EFFECTS = {
     "approve": "adds it to the catalogue as {target}",
     "edit": "opens it in your editor, then proves it again and asks again",
     "relocate": "adds it under another id, which you type",
-    "discard": "adds nothing; a candidate in _tmp/ is kept there, with your reason",
+    "discard": "adds nothing; {kept}",
 }
 """The decisions on a proven module, and what each does."""
+
+_AFTER_ROLLBACK = ("approve", "discard")
+"""A rollback brings back given bytes in their place: nothing of it can be changed here."""
 
 
 class Terminal:
@@ -84,12 +87,20 @@ class Terminal:
             console.note(f"  its dry run may reach {reached}")
         for warning in proposal.report.warnings:
             console.note(f"  warning: {visible_command(warning)}")
-        for name, effect in EFFECTS.items():
-            console.note(f"  {name:<8} {effect.format(target=proposal.target.tool_id)}")
+        answers = _AFTER_ROLLBACK if proposal.restores else tuple(EFFECTS)
+        kept = (
+            "the candidate stays in _tmp/, with your reason"
+            if proposal.is_candidate
+            else "your reason goes to the decision log"
+        )
+        for name in answers:
+            effect = EFFECTS[name].format(target=proposal.target.tool_id, kept=kept)
+            console.note(f"  {name:<8} {effect}")
+        *most, last = answers
+        letters = "/".join(name[0] for name in answers)
+        asked = f"{', '.join(most)} or {last} [{letters}]"
         while True:
-            choice = questions.ask_word(
-                questions.ask_line, "approve, edit, relocate or discard [a/e/r/d]", EFFECTS
-            )
+            choice = questions.ask_word(questions.ask_line, asked, answers)
             if choice is None:
                 ended = "the input ended without a decision"
                 console.note(f"{ended}, which counts as discard")
@@ -98,7 +109,8 @@ class Terminal:
                 raise ApprovalNeeded(
                     f"no answer about {proposal.target.tool_id} was understood, so nothing was "
                     "decided",
-                    hint="ask again and answer a, e, r or d; nothing was promoted or discarded",
+                    hint=f"ask again and answer {questions.answer_letters(answers)}; nothing was "
+                    "promoted or discarded",
                 )
             answer = self._answer(choice, proposal)
             if answer:
@@ -196,7 +208,8 @@ class Terminal:
             case "relocate":
                 return self._relocated(proposal.target)
             case _:
-                return Discard(questions.ask_line("why (kept with the candidate)") or "rejected")
+                where = "with the candidate" if proposal.is_candidate else "in the decision log"
+                return Discard(questions.ask_line(f"why (kept {where})") or "rejected")
 
     def _relocated(self, target: Target) -> ChangeTarget | None:
         said = questions.ask_line(f"domain/action/name [{target.tool_id}]") or target.tool_id

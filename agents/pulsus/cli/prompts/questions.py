@@ -61,7 +61,7 @@ def ask_word(
         meant = [word for word in words if word.startswith(said.lower())]
         if len(meant) == 1:
             return meant[0]
-        console.note(f"{said!r} is not one of the answers: type {_listed(words)}")
+        console.note(f"{said!r} is not one of the answers: type {answer_letters(words)}")
         drop_typed_ahead()
     if unclear != UNCLEAR:
         console.note(f"no answer was understood: taken as {unclear}")
@@ -78,7 +78,8 @@ def drop_typed_ahead() -> None:
             termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
-def _listed(words: Collection[str]) -> str:
+def answer_letters(words: Collection[str]) -> str:
+    """Return the first letters of the answers, as `a, e, r or d`."""
     *most, last = (word[0] for word in words)
     return f"{', '.join(most)} or {last}"
 

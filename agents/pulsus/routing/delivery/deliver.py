@@ -239,7 +239,13 @@ class DeliveryPipeline:
         told = (f"becomes version {version}",) if version else ()
         notes = (*told, *module.notes)
         proposal = Proposal(
-            validated.tool, validated.source, module.target, validated.report, notes
+            validated.tool,
+            validated.source,
+            module.target,
+            validated.report,
+            notes,
+            is_candidate=module.candidate is not None,
+            restores=version is not None,
         )
         return self.person.decide(proposal)
 

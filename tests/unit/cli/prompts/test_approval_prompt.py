@@ -1,5 +1,6 @@
 """An answer at the terminal counts only if it was understood."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,31 @@ def test_an_empty_answer_is_the_beginning_of_every_decision_and_decides_nothing(
 ):
     type_lines("", "d", "not needed")
     assert Terminal().decide(proposal) == Discard("not needed")
+
+
+@pytest.mark.parametrize(
+    ("is_candidate", "kept"),
+    [
+        (False, "discard  adds nothing; your reason goes to the decision log"),
+        (True, "discard  adds nothing; the candidate stays in _tmp/, with your reason"),
+    ],
+)
+def test_the_question_promises_to_keep_only_a_candidate(
+    type_lines, proposal, is_candidate, kept, capsys
+):
+    type_lines("d", "not needed")
+    Terminal().decide(replace(proposal, is_candidate=is_candidate))
+    assert kept in capsys.readouterr().err
+
+
+def test_a_rollback_offers_no_edit_and_no_other_id(type_lines, proposal, capsys):
+    left = type_lines("e", "r", "a")
+    assert Terminal().decide(replace(proposal, restores=True)) == Approve()
+    assert left == []
+    shown = capsys.readouterr().err
+    assert "'e' is not one of the answers: type a or d" in shown
+    assert "edit " not in shown
+    assert "relocate " not in shown
 
 
 def test_unclear_answers_cause_no_regeneration(type_lines):
