@@ -57,6 +57,16 @@ def test_a_default_of_a_variable_is_an_input_of_the_adopted_pipe(project):
     assert [line.split()[0] for line in found["stdout"].splitlines()] == ["many", "many/3.txt"]
 
 
+@pytest.mark.parametrize("name", ["nightly.yaml", "nightly", "nightly.rb"])
+def test_a_file_that_is_no_script_is_not_adopted_as_one(project, name):
+    (project / name).write_text("plan: x\nsteps:\n  - a: b\n")
+    done = pulsus_here(project, "tools", "adopt", name)
+    assert done.code == 2
+    told = f"{name} is no shell or Python script: no `#!` line and no .sh, .bash or .py"
+    assert told in done.err
+    assert not (project / "workflows/_tmp/nightly.py").exists()
+
+
 REPEAT = '#!/bin/sh\n# Repeat a word\nWORD="$1"\n[ -n "$WORD" ] || exit 3\necho "$WORD $WORD"\n'
 BATS = """@test "twice" {
   run ./repeat.sh OF

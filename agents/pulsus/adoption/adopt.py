@@ -28,6 +28,7 @@ from pulsus.routing.delivery.deliver import digest
 from pulsus.routing.delivery.project_protocol import Project
 
 _PYTHON = (".py", ".pyw")
+_SHELL = (".sh", ".bash", ".dash", ".ksh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,11 @@ def _parse_script(source: bytes, file: Path, name: str) -> ParsedScript:
         code = source.decode("utf-8-sig")
         if _is_python(file, code):
             return python_script.parse_python_script(code)
+        if file.suffix not in _SHELL and not code.startswith("#!"):
+            raise UsageError(
+                f"{file} is no shell or Python script: no `#!` line and no .sh, .bash or .py",
+                hint="if it is a script, write its `#!` line, such as #!/bin/bash",
+            )
         if all(line.lstrip()[:1] in ("", "#") for line in code.splitlines()):
             raise NotAdoptable("there is no code in it")
         script = shell_script.parse_shell_script(code, name)

@@ -27,6 +27,7 @@ EPILOG = page_end(
         0: "written and accepted",
         2: "usage or settings",
         3: "written, but refused: edit it first",
+        6: "no safe place in the catalogue",
     },
 )
 
@@ -48,10 +49,11 @@ def adopt(
 ) -> None:
     """Turn the script FILE into a tool and a test.
 
-    FILE is a shell script, or a Python script that uses argparse or click. The script is read and
-    not run, and its code is kept. The output lists what could not be converted. The module is
-    written to workflows/_tmp/ and validated like any other. If the script has a pytest or bats file
-    beside it, its tests are brought along where the text allows it.
+    FILE is a shell script, or a Python script that uses argparse or click; its `#!` line or its
+    suffix (.sh, .bash, .py) says so. The script is read and not run, and its code is kept. The
+    output lists what could not be converted. The module is written to workflows/_tmp/ and validated
+    like any other. If the script has a pytest or bats file beside it, its tests are brought along
+    where the text allows it.
     """
     from pulsus.adoption.adopt import adopt as adopted
 
