@@ -52,6 +52,23 @@ def test_a_pin_to_a_drained_host_is_infeasible_with_a_core_of_both(tmp_path):
     assert freed.json["status"] == "optimal"
 
 
+def test_a_picture_is_not_written_under_the_name_of_another_format(tmp_path):
+    done = pulsus_here(write(tmp_path), "place", "cluster.json", "--plot", "load.png")
+    assert done.code == 2
+    assert "--plot load.svg" in done.err
+    assert not (tmp_path / "load.png").exists()
+    drawn = pulsus_here(tmp_path, "place", "cluster.json", "--plot", "load.svg")
+    assert "drawn: load.svg" in drawn.err
+
+
+def test_a_facts_file_in_place_of_a_cluster_is_told_its_option(tmp_path):
+    (tmp_path / "facts.yaml").write_text("nodes: []\nvms: []\n")
+    done = pulsus_here(tmp_path, "place", "facts.yaml")
+    assert done.code == 2
+    assert "facts.yaml: this is a facts file" in done.err
+    assert "hint: pulsus place --facts facts.yaml" in done.err
+
+
 def test_an_unknown_host_to_drain_is_named_with_its_option(tmp_path):
     done = place(write(tmp_path), "cluster.json", "--drain", "zz")
     assert (done.code, done.json["error"]["code"]) == (2, "USAGE")

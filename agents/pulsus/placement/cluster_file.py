@@ -6,6 +6,7 @@ Effects: reads the file.
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -13,6 +14,7 @@ from pulsus.core.system import strict_yaml
 from pulsus.core.system.regular_files import ExpectedFile
 from pulsus.core.system.yaml_position import find_unreadable_number
 from pulsus.errors import ClusterInvalid
+from pulsus.kb.facts_document import SECTIONS
 from pulsus.placement.cluster import Cluster
 from pulsus.placement.cluster_values import CLUSTER_KEYS, FaultyValue, read_cluster
 
@@ -29,10 +31,22 @@ def load_cluster(path: Path) -> Cluster:
     Raises UsageError if there is no file, ClusterInvalid with file, line, value and fix.
     """
     text, data = read_document(path, _EXPECTED)
+    if _has_facts_only(data):
+        raise ClusterInvalid(
+            f"{path}: this is a facts file, and a cluster file is expected here",
+            hint=f"pulsus place --facts {shlex.quote(str(path))}",
+            file=str(path),
+        )
     try:
         return read_cluster(data)
     except FaultyValue as fault:
         refuse_value(path, text, fault)
+
+
+def _has_facts_only(data: Any) -> bool:
+    """Return True if every key is a section of a facts file, and one is no key of a cluster."""
+    keys = set(data) if isinstance(data, dict) else set()
+    return keys <= {*SECTIONS} and not keys <= {*CLUSTER_KEYS}
 
 
 def read_document(path: Path, expected: ExpectedFile) -> tuple[str, Any]:

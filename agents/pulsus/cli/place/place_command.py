@@ -24,7 +24,7 @@ EPILOG = page_end(
     exits={
         0: "optimal or feasible; the check found no violation",
         1: "infeasible, no plan in time, a violation, or facts that lack a figure",
-        2: "usage, or an invalid file",
+        2: "usage, settings, or an invalid file",
     },
 )
 
@@ -96,6 +96,11 @@ def command(
     """
     from pulsus.placement.what_if import apply_change
 
+    if plot and plot.suffix.lower() != ".svg":
+        raise UsageError(
+            f"--plot {str(plot)!r}: the picture is an SVG file",
+            hint=f"--plot {plot.with_suffix('.svg')}",
+        )
     needed = (not facts) + check
     if len(files) != needed:
         raise UsageError(
@@ -170,6 +175,7 @@ def _plan(
         from pulsus.placement.load_picture import load_svg
 
         atomic_write.write_bytes(plot, load_svg(plan.ram_shares).encode("utf-8"))
+        console.note(f"drawn: {plot}")
     if session.json:
         from pulsus.cli.place.placement_json import placement_json
 
