@@ -461,6 +461,11 @@ def test_a_refusal_offers_an_allowed_command(project, command, told):
     assert told in pulsus_here(project, "commands", "classify", command).out
 
 
+def test_a_misspelt_program_is_told_the_nearest_name(project):
+    done = pulsus_here(project, "commands", "show", "journalct")
+    assert (done.code, "hint: did you mean journalctl?" in done.err) == (2, True)
+
+
 def test_a_phase_named_allow_does_not_read_as_an_answer(project):
     done = pulsus_here(project, "commands", "classify", "mount")
     assert "decided by phase allow (operands and values)\n" in done.out

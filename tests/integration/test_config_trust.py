@@ -23,6 +23,9 @@ STOPPED = [
     ["eval", "requests.jsonl"],
     ["commands", "classify", "df -h"],
     ["gc"],
+    ["place", "--facts", "facts.yaml"],
+    ["approvals", "list"],
+    ["deprecate", "count_words"],
 ]
 WORKING = [
     (["--help"], 0),
@@ -59,6 +62,23 @@ def test_a_command_that_uses_settings_stops_before_they_are_approved(unapproved,
     assert "PULSUS_TOOLS__PYTHON" in error["hint"]
     (row,) = error["details"]["settings"]
     assert (row["file"], row["line"], row["state"]) == ("config/pulsus.toml", 2, "unapproved")
+
+
+def test_the_hint_names_the_variable_of_every_setting_that_is_not_approved(tmp_path):
+    text = '[sandbox]\nnetwork = ["api.example.org:443"]\nmax_mem_mb = 99999\n'
+    done = pulsus_here(setting(tmp_path, text), "gc")
+    assert done.code == 4
+    assert "PULSUS_SANDBOX__MAX_MEM_MB and PULSUS_SANDBOX__NETWORK instead" in done.err
+
+
+def test_a_misspelt_setting_is_not_revoked_without_a_word(tmp_path):
+    setting(tmp_path, "")
+    done = pulsus_here(tmp_path, "config", "trust", "--revoke", "sandbox.networ")
+    assert done.code == 2
+    assert "nothing is approved under that name" in done.err
+    assert "did you mean sandbox.network" in done.err
+    known = pulsus_here(tmp_path, "config", "trust", "--revoke", "sandbox.network")
+    assert (known.code, known.out) == (0, "sandbox.network had no approval here\n")
 
 
 def test_validating_one_file_as_editors_do_stops_too(unapproved):

@@ -153,14 +153,17 @@ def untrusted_error(found: Sequence[SettingApproval], redact: Redact) -> ConfigU
     more = f"; not approved either: {'; '.join(also)}" if also else ""
     again = "was changed since it was approved" if first.state == "changed" else "is not approved"
     keys = " ".join(each.key for each in found)
+    # A folder has no variable: only its approval, or no link at all, lets the project work.
+    linked = any("/" in each.key for each in found)
+    variables = [] if linked else [environment_variable(each.key) for each in found]
     what = f"sets {first.key} = {shorten_json(redact(first.value))}"
     if "/" in first.key:
         what = f"is a link to {shorten_json(first.value)}, outside the project"
     return ConfigUntrusted(
         f"{first.found.place} {what}: it widens what may "
         f"run on this machine or leave it, and {again} by this machine's user{more}",
-        hint=f"`pulsus config trust {keys}` shows the value and asks"
-        + ("" if "/" in first.key else f"; in CI set {environment_variable(first.key)} instead"),
+        hint=f"`pulsus config trust {keys}` shows the value{'s' * bool(others)} and asks"
+        + (f"; in CI set {' and '.join(variables)} instead" if variables else ""),
         settings=[approval_row(each, redact) for each in found],
     )
 

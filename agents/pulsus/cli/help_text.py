@@ -11,6 +11,7 @@ _AS_IT_IS = "\b\n"
 """Tells click to keep the lines of a paragraph."""
 
 _UNAPPROVED = "settings of the project wait for your approval"
+_UNAPPROVED_TOO = ", or unapproved settings"
 """Each command that reads the settings refuses unapproved ones of a project."""
 
 EACH_ITS_OWN = "Exit codes: `--help` of each command lists its own."
@@ -28,8 +29,9 @@ def page_end(
 def _list_exit_statuses(exits: Mapping[int, str]) -> str:
     """Return the codes with their meanings, on as many lines as they need."""
     lines = ["Exit codes:"]
-    if 4 not in exits and "settings" in exits.get(2, ""):
-        exits = dict(sorted({**exits, 4: _UNAPPROVED}.items()))
+    if "settings" in exits.get(2, ""):
+        shown = f"{exits[4]}{_UNAPPROVED_TOO}" if 4 in exits else _UNAPPROVED
+        exits = dict(sorted({**exits, 4: shown}.items()))
     last = len(exits) - 1
     for at, (code, meaning) in enumerate(exits.items()):
         said = f"{code} {meaning}" + (" ·" if at < last else "")

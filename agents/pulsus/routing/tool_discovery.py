@@ -46,8 +46,8 @@ def discover(
     if root is None:
         raise WorkflowsMissing(
             f"there is no readable workflows folder at {str(workflows_root)!r}",
-            hint="in a subfolder use --project; in a new project run `pulsus init`; "
-            "elsewhere set workflows_root",
+            hint="make a project there with `pulsus init`, name the folder of another with "
+            "--project, or set workflows_root",
         )
     roots = [root]
     warnings: list[str] = []

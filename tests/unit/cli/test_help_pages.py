@@ -105,6 +105,26 @@ def test_exit_codes_are_folded_between_codes():
     assert page.endswith(f"Exit codes: 0 {'a' * 60} ·\n  1 {'b' * 20} · 2 c")
 
 
+WITHOUT_APPROVED_SETTINGS = {
+    *("config trust", "config show", "doctor", "init", "diff"),
+    "audit",  # reports an unapproved setting as a finding
+}
+
+
+def test_every_command_that_needs_approved_settings_says_so_under_exit_4():
+    commands = {
+        " ".join(words[1:]): " ".join(command.get_help(context).split())
+        for words, command, context in pages()
+        if not isinstance(command, click.Group)
+    }
+    told = {
+        name
+        for name, page in commands.items()
+        if re.search(r" 4 [^·]*(?:settings of the project wait|, or unapproved settings)", page)
+    }
+    assert commands.keys() - told == WITHOUT_APPROVED_SETTINGS
+
+
 def test_a_command_that_reads_settings_lists_the_status_of_unapproved_ones():
     shown = page_end("pulsus gc", exits={0: "done", 2: "usage or settings", 75: "try again"})
     assert "4 settings of the project wait for your approval" in shown

@@ -35,8 +35,8 @@ EPILOG = page_end(
     'pulsus audit --accept-records --expect-commit "$COMMIT"   (CI, after review)',
     exits={
         0: "as recorded",
-        1: "something was changed (--strict: or a warning)",
-        2: "usage or settings",
+        1: "a change, or an unapproved setting (--strict: or a warning)",
+        2: "usage, or invalid configuration",
         4: "records wait for a person",
     },
 )

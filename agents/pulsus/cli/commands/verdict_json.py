@@ -230,10 +230,15 @@ def _raw_table(session: CommandSession, name: str) -> tuple[Path, Mapping[str, o
     try:
         file = tables.path(name)
         if file is None:
+            from pulsus.core.text.similar_names import did_you_mean  # only on this error path
+
+            otherwise = (
+                "`pulsus commands list` has the programs that are known; one more is a table "
+                "in config/commands/ of the project"
+            )
             raise UsageError(
                 f"no table says what {name!r} reads with: every call of it is refused",
-                hint="`pulsus commands list` has the programs that are known; one more is a table "
-                "in config/commands/ of the project",
+                hint=did_you_mean(name, names(session), otherwise),
             )
         return file, parsed(file)
     except BadTable as error:

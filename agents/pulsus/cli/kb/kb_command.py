@@ -38,8 +38,8 @@ _GOALS = (
 )
 GROUP = page_end(
     'pulsus kb query "node_health(Node, Status)" --facts facts.yaml',
-    'pulsus kb explain "can_reach(pve1, pve3)"',
-    "pulsus kb facts --kind health",
+    'pulsus kb explain "can_reach(pve1, pve3)" --facts facts.yaml',
+    "pulsus kb facts --kind health --facts facts.yaml",
 )
 facts_option = click.option(
     "--facts",
@@ -63,7 +63,7 @@ def command() -> None:
 @command.command(
     epilog=page_end(
         'pulsus kb query "node_health(Node, Status)" --facts facts.yaml',
-        'pulsus kb query "live_shortest_path(pve1, pve3, Path)" --output json',
+        'pulsus kb query "can_reach(pve1, To)" --facts facts.yaml --output json',
         exits=_EXITS,
         notes=_GOALS,
     )
@@ -110,7 +110,7 @@ def query(session: CommandSession, goal: str, files: tuple[Path, ...]) -> None:
 
 @command.command(
     epilog=page_end(
-        'pulsus kb explain "node_health(pve3, Status)"',
+        'pulsus kb explain "node_health(pve3, Status)" --facts facts.yaml',
         'pulsus kb explain "can_reach(pve1, pve3)" --facts facts.yaml',
         exits=_EXITS,
         notes=_GOALS,

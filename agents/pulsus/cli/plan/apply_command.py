@@ -37,7 +37,7 @@ EPILOG = page_end(
         0: "done, or asked for",
         1: "a step failed, or a change is not verified",
         2: "usage, settings, or an invalid plan",
-        4: "an input or a confirmation is missing; the run waits",
+        4: "the run waits for an input or a confirmation",
         6: "the plan moved since it was made, or denied",
         7: "with --detailed-exitcode: a write is still to be done",
         75: "try again",

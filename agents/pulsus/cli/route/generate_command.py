@@ -39,7 +39,7 @@ EPILOG = page_end(
         3: "refused",
         4: "waits for approval",
         5: "no model",
-        6: "over the model's budget",
+        6: "over the model's budget, or no safe place in the catalogue",
         75: "model busy or away",
     },
 )

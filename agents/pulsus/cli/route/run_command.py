@@ -30,7 +30,7 @@ EPILOG = page_end(
         0: "done",
         1: "the tool, or its script, failed, or the change is not confirmed",
         2: "usage or settings",
-        4: "an input, a confirmation or an accepted record is missing",
+        4: "an input, a confirmation or a record is missing",
         6: "not promoted, or denied by [access]",
         75: "try again",
     },

@@ -22,7 +22,7 @@ from pulsus.errors import ApprovalNeeded, ApprovalUnknown, ServerUnreachable, Us
 
 _EXITS: Final = {
     0: "done",
-    2: "usage",
+    2: "usage or settings",
     4: "a token is needed, and no person can be asked",
     6: "the server refuses: unknown, decided, expired, role",
     75: "no server answers",
@@ -126,7 +126,7 @@ def show_command(
         exits={
             0: "approved, and carried out",
             1: "approved, and an action failed",
-            2: "usage",
+            2: "usage or settings",
             4: "no person at a terminal, or you did not approve",
             6: "the server refuses: unknown, decided, expired, role, the plan moved",
             75: "no server answers",
@@ -204,7 +204,7 @@ def deny_command(
         'pulsus approvals settle apr-1f2e3d4c5b6a7988 --not-done --reason "on pve3"',
         exits={
             0: "settled",
-            2: "usage",
+            2: "usage or settings",
             4: "no person at a terminal, or you did not confirm",
             6: "unknown, settled already, or still being carried out",
             75: "try again",

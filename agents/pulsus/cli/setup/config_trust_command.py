@@ -114,18 +114,19 @@ def _select_settings(
     known = {each.key for each in session.app.standings}
     unknown = [key for key in keys if key not in known]
     if unknown:
-        from pulsus.config.layers import setting_keys
-
-        everything = {
-            *setting_keys(type(session.app.settings)),
-            "config/commands",
-            "logs/",
-            ".pulsus/",
-        }
-        if unknown[0] not in everything:
-            hint = "`pulsus config show` lists every setting"
-            raise UsageError(f"there is no setting {unknown[0]!r}", hint=hint)
+        _require_setting(session, unknown[0], f"there is no setting {unknown[0]!r}")
     return [each for each in open_ones if each.key in keys]
+
+
+def _require_setting(session: CommandSession, key: str, problem: str) -> None:
+    """Raise UsageError with `problem` if `key` is nothing that could be approved."""
+    from pulsus.config.layers import setting_keys
+    from pulsus.core.text.similar_names import did_you_mean
+
+    settings = [*setting_keys(type(session.app.settings))]
+    if key not in {*settings, "config/commands", "logs/", ".pulsus/"}:
+        hint = did_you_mean(key, settings, "`pulsus config show` lists every setting")
+        raise UsageError(problem, hint=hint)
 
 
 def _no_terminal(each: SettingApproval) -> ApprovalNeeded:
@@ -179,6 +180,10 @@ def _revoke_approvals(session: CommandSession, keys: Sequence[str]) -> None:
     from pulsus.bootstrap import project_trust
 
     had = project_trust.revoke(session.project, keys)
+    for key in keys:
+        if key not in had:
+            problem = f"there is no setting {key!r}, and nothing is approved under that name"
+            _require_setting(session, key, problem)
     if session.json:
         console.document({"ok": True, "revoked": had})
         return

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
@@ -229,11 +229,16 @@ def _check_model(app: App) -> DoctorCheck:
     return DoctorCheck("model", True, found, required=False)
 
 
+def _meant(name: str, names: Collection[str]) -> str:
+    near = did_you_mean(name, names, "")
+    return f": {near}" if near else ""
+
+
 def _check_plugins(app: App) -> DoctorCheck:
     failures = list(app.checked_plugins().failures)
     names = {info.name for info in app.plugins.infos}
     failures += [
-        f"plugins.disabled names {name!r}, and no plugin has that name"
+        f"plugins.disabled names {name!r}, and no plugin has that name{_meant(name, names)}"
         for name in app.settings.plugins.disabled
         if name not in names
     ]

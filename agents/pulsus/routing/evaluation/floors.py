@@ -74,6 +74,9 @@ def check_values(low: Mapping[str, float | None], floors: Mapping[str, float]) -
         raise EvalBelowFloor(said, hint="see the failures in the report", figures=dict(low))
 
 
+_KEEP_ONE = "keep one with `pulsus eval QUERIES --keep FILE`"
+
+
 def load_baseline(path: Path) -> dict[str, float | None]:
     """Return the figures of an earlier `pulsus eval --output json`; None if one was not measured.
 
@@ -83,14 +86,13 @@ def load_baseline(path: Path) -> dict[str, float | None]:
         found = json.loads(path.read_bytes())
         figures = {name: found.get(name) for name in (*FIGURES, "queries", "tools")}
     except (OSError, ValueError, RecursionError, AttributeError) as failure:
-        raise UsageError(
-            f"--baseline {path} is no report ({failure})", hint="keep one with --output json"
-        ) from None
+        why = "it is not a mapping" if isinstance(failure, AttributeError) else failure
+        raise UsageError(f"--baseline {path} is no report ({why})", hint=_KEEP_ONE) from None
     wrong = [n for n, v in figures.items() if not (v is None or _number(v))]
     if wrong or figures["queries"] is None:
         raise UsageError(
             f"--baseline {path} is no report: {(wrong or ['queries'])[0]} is no figure",
-            hint="keep one with `pulsus eval QUERIES --output json > FILE`",
+            hint=_KEEP_ONE,
         )
     return figures
 

@@ -82,7 +82,8 @@ def save_plan(
     Raises ToolNotFound, ToolAmbiguous, PlanInvalid, UsageError.
     """
     unpinned = tuple(replace(step, sha256=None, version=None) for step in plan.steps)
-    pinned = pins.pin_steps(replace(plan, steps=unpinned), project.catalogue.find)
+    ids = (tool.id for tool in project.catalogue.tools)
+    pinned = pins.pin_steps(replace(plan, steps=unpinned), project.catalogue.find, ids)
     check_plan(pinned)
     tools = find_tools(project, pinned.steps)
     options = parse_inputs(pairs, list_parameters(pinned, tools.values()))

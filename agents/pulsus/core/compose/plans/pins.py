@@ -7,11 +7,12 @@ later.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pulsus.core.compose.plans.module_source import read_plan
+from pulsus.core.text.similar_names import did_you_mean
 from pulsus.core.types import Plan, PlanStep, ToolSpec
 from pulsus.errors import HashMoved, PlanInvalid, ToolAmbiguous, ToolNotFound
 
@@ -24,12 +25,14 @@ PinnedTools = dict[str, tuple[ToolSpec, bytes]]
 MAX_NESTING = 4
 
 
-def pin_steps(plan: Plan, find: FindTools) -> Plan:
+def pin_steps(plan: Plan, find: FindTools, known: Iterable[str] = ()) -> Plan:
     """Return `plan` with every tool as an id and every step pinned to the bytes of its tool.
+
+    `known` are ids to offer in place of one that no tool has.
 
     Raises ToolNotFound, ToolAmbiguous, or HashMoved if a step is already pinned to other bytes.
     """
-    pinned = (_pin_step(step, find, n) for n, step in enumerate(plan.steps))
+    pinned = (_pin_step(step, find, n, known) for n, step in enumerate(plan.steps))
     return replace(plan, steps=tuple(pinned))
 
 
@@ -47,21 +50,23 @@ def collect_step_sources(
     return found
 
 
-def _pin_step(step: PlanStep, find: FindTools, number: int) -> PlanStep:
-    tool = _resolve_tool(step, find, f"plan.steps[{number}].tool")
+def _pin_step(step: PlanStep, find: FindTools, number: int, known: Iterable[str]) -> PlanStep:
+    tool = _resolve_tool(step, find, f"plan.steps[{number}].tool", known)
     if step.sha256 not in (None, tool.sha256):
         raise _build_moved_error(step, tool.sha256)
     return replace(step, tool=tool.id, sha256=tool.sha256)
 
 
-def _resolve_tool(step: PlanStep, find: FindTools, place: str) -> ToolSpec:
+def _resolve_tool(
+    step: PlanStep, find: FindTools, place: str, known: Iterable[str] = ()
+) -> ToolSpec:
     match list(find(step.tool)):
         case [tool]:
             return tool
         case []:
             raise ToolNotFound(
                 f"step {step.id}: no tool is called {step.tool!r}",
-                hint="`pulsus tools list` shows every id",
+                hint=did_you_mean(step.tool, known, "`pulsus tools list` shows every id"),
                 step=step.id,
                 tool=step.tool,
                 place=place,

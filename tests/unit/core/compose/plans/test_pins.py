@@ -35,6 +35,12 @@ def test_a_tool_reference_is_pinned_to_an_id_and_a_hash(ref):
     assert pinned == one_step("a/b/one", ONE[0].sha256)
 
 
+def test_a_misspelt_tool_of_a_step_is_told_the_nearest_id():
+    with pytest.raises(ToolNotFound) as caught:
+        pins.pin_steps(one_step("a/b/onne"), finder(ONE[0]), ["a/b/one", "c/d/inner"])
+    assert caught.value.hint == "did you mean a/b/one?"
+
+
 def test_a_step_that_is_pinned_to_other_bytes_is_refused():
     with pytest.raises(HashMoved, match="a/b/one"):
         pins.pin_steps(one_step("a/b/one", "0" * 64), finder(ONE[0]))
