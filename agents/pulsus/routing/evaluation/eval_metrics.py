@@ -261,6 +261,10 @@ def _failure(seen: _RankedRow, context: DiagnosisContext | None) -> Failure | No
 
 
 def _cause(seen: _RankedRow, what: str, context: DiagnosisContext) -> FailureCause:
+    split = (seen.row.policy, _policy(seen)) == ("select", "compose")
+    if seen.choice and split and set(seen.row.tools).intersection(_chosen(seen)):
+        # The right tool was chosen, so the split is the cause and not the rank of the whole.
+        return diagnosis.wrong_policy(seen.row, seen.choice, seen.found, context)
     if what == "tool":
         return diagnosis.wrong_tool(seen.row, context)
     if what == "inputs":

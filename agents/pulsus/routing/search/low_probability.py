@@ -7,6 +7,8 @@ from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.types import Ranked
 
 _FEW = "the words it shares with the request are few or common"
+_NEAR = 0.5
+"""Share of the first tool's p from which a rival fits about as well."""
 _RIVALRY = frozenset({"lead", "shared", "alike_lead", "recalled_lead"})
 _NAMING = frozenset({"name_words"})
 _GIVEN = frozenset({"size", "caution", "named"})
@@ -23,7 +25,11 @@ def low_probability_reason(own: Ranked, rival: Ranked | None, calibration: Calib
         return f"only {heard} of {heard + missing} words matched"
     worst = max(_losses(own, calibration), default=(0.0, ""))[1]
     if worst in _RIVALRY and rival:
-        return f"{rival.tool.id} fits about as well (p {rival.p:.2f})"
+        if rival.p >= _NEAR * own.p:
+            return f"{rival.tool.id} fits about as well (p {rival.p:.2f})"
+        others = score_differences.matched_words(rival)
+        if same := [word for word in score_differences.matched_words(own) if word in others]:
+            return f"{rival.tool.id} has the same words: {', '.join(same)}"
     if worst in _NAMING:
         said = own.signals.get("name_cover", 0.0)
         return f"the request says {said:.0%} of its name"

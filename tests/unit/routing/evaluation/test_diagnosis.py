@@ -14,6 +14,7 @@ from pulsus.routing.evaluation.diagnosis import (
     wrong_steps,
     wrong_tool,
 )
+from pulsus.routing.evaluation.eval_metrics import evaluate
 from tests.ranking import CATALOGUE, ranked, tool
 
 INDEX = Ranker.build(CATALOGUE)
@@ -117,6 +118,24 @@ def test_diagnosis_lists_the_steps_of_a_split_request():
         context(),
     )
     assert found.why == "taken apart into 2 steps: shared/x/a + shared/x/b"
+
+
+def test_a_split_that_chose_the_right_tool_is_not_blamed_on_its_rank():
+    first, second = ranked("shared/x/b", 0.8), ranked("shared/x/a", 0.7)
+    report = evaluate(
+        [GoldenRow("q", ("shared/x/a",), "select")],
+        lambda query: [first, second],
+        lambda query, found: PolicyChoice("compose", (second, first), ""),
+        tau=0.6,
+        tools=2,
+        index_seconds=0.0,
+        seconds=lambda: 0.0,
+        context=context(),
+    )
+    (failure,) = report.failures
+    assert failure.cause
+    assert failure.cause.why == "taken apart into 2 steps: shared/x/a + shared/x/b"
+    assert "manifest of the tool that answers it alone" in failure.cause.fix
 
 
 def test_a_plan_that_was_not_made_says_why():

@@ -171,6 +171,20 @@ def test_why_not_names_the_rival_that_keeps_p_low():
     assert "a/b/d fits about as well (p 0.38)" in answer.reason
 
 
+def test_a_rival_far_below_is_named_by_its_words_and_not_as_a_good_fit():
+    own = replace(
+        ranked("a/b/c", 0.4),
+        signals={"name_cover": 1.0, "strength": 9.0, "contested": 0.9, "lead": 0.0},
+        matched={"doc": ("is", "backup")},
+    )
+    for words, reason in ((("backup",), "a/b/d has the same words: backup"), ((), "few or common")):
+        rival = replace(ranked("a/b/d", 0.0), matched={"doc": words})
+        found = SearchResult((own, rival), (), PolicyChoice("generate", (), ""), widened=False)
+        answer = told("a/b/c", found, Catalogue(Path("/w"), (own.tool, rival.tool)))
+        assert reason in answer.reason
+        assert "about as well" not in answer.reason
+
+
 def test_why_not_claims_no_winner_if_nothing_reaches_tau():
     first, own = scored("a/b/w", 0.3, doc=0.6), scored("a/b/l", 0.1, doc=0.2)
     found = SearchResult((first, own), (), PolicyChoice("generate", (), ""), widened=False)
