@@ -299,7 +299,16 @@ def test_a_record_without_a_log_reference_is_no_promotion(project):
     assert found(project) == []
     warned = ["CHANGELOG_CHANGED", "LOG_ELSEWHERE", "RECORD_UNKNOWN"]
     assert found(project, level="warning") == warned
-    assert audited(project, "--strict").code == 1
+    done = audited(project, "--strict")
+    assert done.code == 1
+    fixes = {each["code"]: each for each in done.json["findings"]}
+    assert fixes["LOG_ELSEWHERE"]["reason"].startswith(
+        "1 promotion was made without a decision log"
+    )
+    # Two findings on one record must not send the reader to two different commands.
+    first = fixes["LOG_ELSEWHERE"]["fix"]
+    assert first.index("--accept-records") < first.index("--accept-break")
+    assert "--accept-records" in fixes["RECORD_UNKNOWN"]["fix"]
 
 
 def test_a_record_that_lost_its_log_reference_is_found(project):

@@ -23,9 +23,9 @@ _EVIDENCE = (
 )
 _RECORDS = "restore metadata.jsonl from version control, and compare the log with a backup"
 _ELSEWHERE = (
-    "see who added the records: git log -p -- '*metadata.jsonl'; audit them where their log is, or "
-    "put that log back from a backup; if you know that they are right, take them over: "
-    "pulsus audit --accept-break REASON"
+    "see who added the records: git log -p -- '*metadata.jsonl'; look at them and accept them: "
+    "pulsus audit --accept-records; it does not offer a record that is older than yours of the "
+    "same tool: if that is right, take it over with pulsus audit --accept-break REASON"
 )
 _NO_LOG = (
     "in a new clone this is normal: look at the records and accept them: "
@@ -184,7 +184,7 @@ class _Comparison:
         new = [r for r in strange if r.key not in self.seen.accepted]
         self.unknown.update(r.key for r in strange)
         if known:
-            taken = "were made elsewhere, and taken over when this log began or accepted later"
+            taken = "made elsewhere, and taken over when this log began or accepted later"
             yield _elsewhere_finding(known, "info", taken, "nothing")
         if new:
             logs = Counter(r.head.log if r.head else None for r in new)
@@ -192,12 +192,13 @@ class _Comparison:
                 f"under another decision log ({log[:12]}…)" if log else "without a decision log"
                 for log, _ in logs.most_common()
             ]
+            them = "it" if len(new) == 1 else "them"
             where = (
-                "the log of this project does not know them"
+                f"the log of this project does not know {them}"
                 if here
-                else "this project has no decision log that could confirm them"
+                else f"this project has no decision log that could confirm {them}"
             )
-            told = f"were made {_list_first(made)}; {where}"
+            told = f"made {_list_first(made)}; {where}"
             yield _elsewhere_finding(new, "warning", told, _ELSEWHERE if here else _NO_LOG)
 
     def gone(self, records: Iterable[_Anchored]) -> Iterable[AuditFinding]:
@@ -250,7 +251,7 @@ def _elsewhere_finding(
     """Return promotions that the log here, if any, does not know, as one finding."""
     which = tuple(sorted((r.tool, r.id) for r in records))
     named = _list_first([f"{tool} ({revision})" for tool, revision in which], _NAMED)
-    count = "1 promotion" if len(records) == 1 else f"{len(records)} promotions"
+    count = "1 promotion was" if len(records) == 1 else f"{len(records)} promotions were"
     reason = f"{count} {told}: {named}"
     return AuditFinding("LOG_ELSEWHERE", level, None, None, None, reason, fix, which)
 
