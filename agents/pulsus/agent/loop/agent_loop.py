@@ -286,7 +286,8 @@ class AgentLoop:
         numbers = self._unsupported(run, answer)
         run.sent_back = bool(numbers)
         if numbers:
-            self._correct(run, "ungrounded", _UNGROUNDED.format(numbers=", ".join(numbers)))
+            message = _UNGROUNDED.format(numbers=", ".join(numbers))
+            self._correct(run, "ungrounded", message, figures=list(numbers))
         return run.sent_back
 
     def _note_proposal(self, run: AgentRunValues, proposal: TurnProposal) -> None:
@@ -306,9 +307,9 @@ class AgentLoop:
         else:
             self._correct(run, "nothing_read", _LOOK_FIRST)
 
-    def _correct(self, run: AgentRunValues, reason: str, message: str) -> None:
+    def _correct(self, run: AgentRunValues, reason: str, message: str, **told: JsonValue) -> None:
         self._ports.record.event("correction", decision=reason, artifacts=[])
-        self._ports.emit(agent_event("agent_correction", reason=reason))
+        self._ports.emit(agent_event("agent_correction", reason=reason, **told))
         run.transcript.add_correction(message, run.state.turn)
 
     async def _verify_open_writes(self, run: AgentRunValues) -> None:

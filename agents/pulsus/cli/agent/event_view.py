@@ -121,13 +121,20 @@ def event_lines(event: AgentEvent, width: int, rows: int) -> Iterator[str]:
         case "agent_tool_result":
             yield from _result(fields, width, rows)
         case "agent_correction":
-            yield f"  note: {_REASONS.get(fields['reason'], fields['reason'])}"
+            yield f"  note: {_correction(fields)}"
         case "agent_error":
             yield f"  {one_line(fields['error'], _MESSAGE_CHARS)}"
         case "agent_max_turns":
             yield f"  {fields['message']}"
         case _:
             return
+
+
+def _correction(fields: Mapping[str, Any]) -> str:
+    if figures := fields.get("figures"):
+        what = "a figure" if len(figures) == 1 else "figures"
+        return f"its answer has {what} that no result has: {', '.join(figures)}; asking again"
+    return _REASONS.get(fields["reason"], str(fields["reason"]))
 
 
 def _arguments(args: Mapping[str, JsonValue]) -> str:
@@ -147,7 +154,7 @@ def _result(fields: Mapping[str, Any], width: int, rows: int) -> Iterator[str]:
     if not rows:
         yield "  ok"
         return
-    view = ResultView(max(width - 2, 20), most_rows=rows)
+    view = ResultView(max(width - 2, 20), most_rows=rows, has_full=False)
     lines = [text for _, text in result_lines(fields.get("data"), view)]
     for line in lines[:_MOST_LINES]:
         yield console.dim(f"  {strip_controls(line)}".rstrip(), sys.stderr)

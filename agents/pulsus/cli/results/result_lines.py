@@ -48,6 +48,8 @@ class ResultView:
     markdown: Callable[[str, int], list[str]] | None = None
     why_not_ok: str = ""
     request: frozenset[str] = frozenset()
+    has_full: bool = True
+    """If False the command has no `--full`, so no line names it."""
 
 
 def result_lines(result: JsonValue, view: ResultView) -> Iterator[Line]:
@@ -60,7 +62,7 @@ def result_lines(result: JsonValue, view: ResultView) -> Iterator[Line]:
     if view.full:
         wide = replace(wide, most_rows=None)
     yield from _readable_lines(result, wide, folded, 0)
-    if folded.values:
+    if folded.values and view.has_full:
         hint = f"({FULL} values that are folded or cut)"
         yield from (("dim", line) for line in fold(hint, wide.width or 0, hanging=2))
 
@@ -221,7 +223,7 @@ def _records(
     folded.values |= not whole or table_lines.count_folded(shown, table.columns) > 0
     yield from _more(len(records) - len(shown), "row", view)
     if table.left_out:
-        text = f"(not shown: {', '.join(table.left_out)}; {FULL} all)"
+        text = f"(not shown: {', '.join(table.left_out)}{_full_hint(view)})"
         yield from (("dim", line) for line in fold(text, width, hanging=2))
 
 
@@ -235,8 +237,12 @@ def _is_whole(columns: Sequence[TableColumn], widths: Sequence[int]) -> bool:
 
 def _more(count: int, what: str, view: ResultView) -> Iterator[Line]:
     if count > 0:
-        text = f"… {count} more {what}{'' if count == 1 else 's'}; {FULL} all"
+        text = f"… {count} more {what}{'' if count == 1 else 's'}{_full_hint(view)}"
         yield from (("dim", line) for line in fold(text, view.width or 0, hanging=2))
+
+
+def _full_hint(view: ResultView) -> str:
+    return f"; {FULL} all" if view.has_full else ""
 
 
 def _exact_lines(result: JsonValue) -> Iterator[Line]:

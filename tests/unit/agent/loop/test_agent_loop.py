@@ -526,7 +526,7 @@ def test_a_number_that_no_result_has_is_sent_back_once():
     end = session.run(
         proposes(call("pulsus_query", **SEARCH)), answers("It has 16 GB."), answers("It has 32 GB.")
     )
-    assert session.named("agent_correction") == [{"reason": "ungrounded"}]
+    assert session.named("agent_correction") == [{"reason": "ungrounded", "figures": ["16"]}]
     assert end.summary == "It has 32 GB."
 
 

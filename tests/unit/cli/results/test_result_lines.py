@@ -16,6 +16,14 @@ def lines(result, width=80, **view):
     return [line for _, line in styled(result, width, **view)]
 
 
+def test_a_command_without_full_does_not_offer_it():
+    rows = [{"name": f"n{n}", "tags": ["a" * 40, "b" * 40]} for n in range(5)]
+    shown = "\n".join(lines({"rows": rows}, most_rows=2, has_full=False))
+    assert "… 3 more rows\n" in f"{shown}\n"
+    assert "--full" not in shown
+    assert "--full shows all" in "\n".join(lines({"rows": rows}, most_rows=2))
+
+
 @pytest.mark.parametrize(("width", "first"), [(80, "not ok"), (None, "ok     no")])
 def test_an_error_and_ok_false_come_before_everything_else(width, first):
     result = {"rows": [{"a": 1}], "count": 1, "ok": False, "error": "no route to host"}
