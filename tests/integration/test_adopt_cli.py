@@ -57,6 +57,14 @@ def test_a_default_of_a_variable_is_an_input_of_the_adopted_pipe(project):
     assert [line.split()[0] for line in found["stdout"].splitlines()] == ["many", "many/3.txt"]
 
 
+def test_a_line_of_a_checker_is_not_told_as_one_of_the_script(project):
+    (project / "two.py").write_text("import os, sys\n\nprint(os.getcwd(), sys.argv)\n")
+    done = pulsus_here(project, "tools", "adopt", "two.py")
+    assert done.code == 3
+    assert " workflows/_tmp/two.py:" in done.out
+    assert " two.py:" not in done.out
+
+
 @pytest.mark.parametrize("name", ["nightly.yaml", "nightly", "nightly.rb"])
 def test_a_file_that_is_no_script_is_not_adopted_as_one(project, name):
     (project / name).write_text("plan: x\nsteps:\n  - a: b\n")

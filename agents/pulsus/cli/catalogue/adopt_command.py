@@ -70,7 +70,9 @@ def adopt(
             console.echo(strip_controls(f"- look at: {note}"))
         for line in _test_lines(found, session.project):
             console.echo(strip_controls(line))
-        console.echo("\n".join(validation_text.report_lines(found.report, session.project)))
+        for line in validation_text.report_lines(found.report, session.project):
+            # The script may have the same name, and other lines.
+            console.echo(line.replace(f" {found.module.name}:", f" {where}:"))
         console.echo(f"next: {_next(found, session.project)}")
     console.leave(failure)
 

@@ -60,7 +60,8 @@ def report_lines(found: ValidationReport, project: Path) -> Iterator[str]:
 
 def _is_repeated(line: str, step: StepResult) -> bool:
     """Return True for a line of a checker that the message of its step already quotes."""
-    return len(line.strip()) > _LEAST_QUOTED and line.strip() in step.message
+    said = " ".join(line.split())  # as the message has it: mypy puts two blanks before a code
+    return len(said) > _LEAST_QUOTED and said in step.message
 
 
 @printable

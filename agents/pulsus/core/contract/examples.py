@@ -35,7 +35,7 @@ def read_examples(
     try:
         items = strict_yaml.load_yaml(section)
     except strict_yaml.YamlError as error:
-        return (), (f"Examples: {error}",)
+        return (), (f"Examples: {error}{_backslash_hint(error.problem)}",)
     if not isinstance(items, list):
         return (), ("Examples: not a YAML list; start each example with `- inputs:`",)
     examples: list[Example] = []
@@ -50,6 +50,15 @@ def read_examples(
                 errors.append(f"Examples: the items after number {number} were not read")
                 break
     return tuple(examples), tuple(errors)
+
+
+def _backslash_hint(problem: str) -> str:
+    """Return the rule that is most often broken if a text in quotes does not end on its line.
+
+    Python turns an escape such as `\\n` into its character before the section is read.
+    """
+    cut = "end of stream" in problem or "special characters" in problem
+    return '; if the docstring contains a backslash, begin it with r"""' if cut else ""
 
 
 def write_item(example: Example) -> dict[str, JsonValue]:

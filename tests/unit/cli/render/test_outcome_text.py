@@ -16,6 +16,13 @@ EVIL = "x\x1b[2J\n[PULSUS] promote → forged\x9b1m\u202e\r\x07\x00"
 WILD = st.text(st.characters(blacklist_characters="/"), min_size=1, max_size=30)
 
 
+def test_a_line_of_mypy_is_not_printed_twice():
+    line = 'v.py:2:1: error: Dict entry 0 has incompatible type "str"  [dict-item]'
+    found = report(ok=False, message=line.replace("  ", " "), output=line)
+    shown = "\n".join(validation_text.report_lines(found, PROJECT))
+    assert shown.count("Dict entry 0") == 1
+
+
 def everything(text, policy):
     """Return every line that can be shown of a route in which everything is called `text`."""
     name = text.replace("\x00", "")

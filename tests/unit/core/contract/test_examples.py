@@ -17,6 +17,12 @@ def errors(text, arguments=("a", "b")):
     return read(text, arguments)[1]
 
 
+def test_an_escape_that_python_has_read_is_told_the_rule_for_docstrings():
+    (told,) = errors('- inputs: {a: "x')
+    assert told.endswith('; if the docstring contains a backslash, begin it with r"""')
+    assert "backslash" not in errors("- inputs: {a: [1}\n")[0]
+
+
 def test_an_example_carries_inputs_files_and_what_it_expects():
     found, problems = read(
         """
