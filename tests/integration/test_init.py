@@ -19,6 +19,14 @@ pytestmark = pytest.mark.seconds
 ROOT = Path(__file__).parents[2]
 
 
+def test_a_file_in_place_of_a_folder_is_not_called_a_directory(tmp_path):
+    (tmp_path / "a.yaml").write_text("")
+    done = pulsus_here(tmp_path, "init", "a.yaml")
+    assert done.code == 2
+    assert "'a.yaml' is a file, and a folder is expected." in done.err
+    assert "Directory" not in done.err
+
+
 def test_an_empty_folder_becomes_a_catalogue(tmp_path):
     done = pulsus_here(tmp_path, "init")
     assert (done.code, done.err) == (0, "")

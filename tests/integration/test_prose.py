@@ -88,6 +88,17 @@ def test_words_without_a_referent_do_not_come_back():
     assert [f"{name(path)}:{hit}" for path in files for hit in hits(path)] == []
 
 
+def test_a_message_does_not_name_a_page_as_if_the_users_repository_had_it():
+    page = re.compile(r"docs/[\w/-]+\.md(?! of\b)")
+    files = [path for path in PYTHON if path.is_relative_to(ROOT / "agents")]
+    assert [
+        f"{name(path)}:{line}: {text[:70]}"
+        for path in files
+        for line, text in texts(path)[1]
+        if page.search(text) and text not in {told for _, told in texts(path)[0]}
+    ] == []
+
+
 def test_docs_name_who_does_what():
     assert [
         f"{name(page)}:{number}: {hit[0]}"

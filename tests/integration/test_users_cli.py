@@ -2,6 +2,7 @@
 
 import pytest
 
+from pulsus.web.accounts import user_accounts
 from pulsus.web.accounts.user_accounts import UserAccounts
 from tests.project import make, pulsus_here
 
@@ -16,6 +17,11 @@ def project(tmp_path_factory):
     accounts.add("ada", "approver", "a long enough password")
     accounts.add("bert", "operator", "a long enough password")
     return folder
+
+
+def test_the_help_gives_the_length_of_a_password(project):
+    shown = pulsus_here(project, "users", "add", "--help").out
+    assert f"{user_accounts.LEAST_PASSWORD} to {user_accounts.MOST_PASSWORD} characters" in shown
 
 
 def test_the_last_approver_is_not_locked_out_in_silence_and_comes_back(project):

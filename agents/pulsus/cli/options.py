@@ -36,6 +36,19 @@ class GivenFile(click.Path):
         return path
 
 
+class GivenFolder(click.Path):
+    """A folder. Says plainly if the path is that of a file."""
+
+    def __init__(self, *, exists: bool = False) -> None:
+        super().__init__(exists=exists, file_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path. Fails as `click.Path` does."""
+        if os.path.isfile(value):  # noqa: PTH113 - a text that is no path is for click to refuse
+            self.fail(f"{os.fsdecode(value)!r} is a file, and a folder is expected.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 _SWITCHES = ("cache_enabled", "embeddings_enabled", "rag_enabled")
 """Settings that an option of the same name turns on or off; without it the setting counts."""
 
@@ -181,14 +194,14 @@ def _options(formats: tuple[str, ...], default: str) -> list[Callable[..., Any]]
         ),
         click.option(
             "--project",
-            type=click.Path(file_okay=False, exists=True, path_type=Path),
+            type=GivenFolder(exists=True),
             default=Path(),
             metavar="DIR",
             help="Work on this repository instead of that of the current folder.",
         ),
         click.option(
             "--state-dir",
-            type=click.Path(file_okay=False, path_type=Path),
+            type=GivenFolder(),
             metavar="DIR",
             help="Folder of caches and locks, instead of .pulsus/.",
         ),

@@ -124,7 +124,7 @@ def _failure_error(
     details = {key: report[key] for key in keys if key in report}
     details |= {"tool": tool.id, "step": None if step == tool.id else step}
     if report.get("stage") == "result":
-        hint = "a tool returns JSON values only (docs/tool-contract.md)"
+        hint = "a tool returns JSON values only (docs/tool-contract.md of Pulsus)"
         return ToolFailed(f"{tool.id} returned no usable result: {message}", hint=hint, **details)
     if kind == UnreadStep.__name__:
         hint = f"`pulsus tools show {step}` says what it reads, and if it takes a saved copy"

@@ -31,7 +31,7 @@ _EXPECTED: Final = ExpectedFile(
     MOST_BYTES,
     FactsInvalid,
     tuple(SECTIONS),
-    "docs/knowledge-base.md has an example",
+    "docs/knowledge-base.md of Pulsus has an example",
 )
 
 

@@ -21,7 +21,11 @@ from pulsus.placement.cluster_values import CLUSTER_KEYS, FaultyValue, read_clus
 MAX_BYTES = 10_000_000
 """Largest cluster file that is read. 10,000 virtual machines need about 1 MB."""
 _EXPECTED = ExpectedFile(
-    "a cluster file", MAX_BYTES, ClusterInvalid, CLUSTER_KEYS, "docs/placement.md has an example"
+    "a cluster file",
+    MAX_BYTES,
+    ClusterInvalid,
+    CLUSTER_KEYS,
+    "docs/placement.md of Pulsus has an example",
 )
 
 

@@ -110,7 +110,7 @@ class Plugins:
         for other in sorted(_meant_as_hooks(plugin) - set(hooks)):
             known = hasattr(hookspecs, other)
             problem = f"{other} lacks @hookimpl" if known else f"unknown hook {other}"
-            raise ValueError(f"{problem}; see docs/plugins.md")
+            raise ValueError(f"{problem}; see docs/plugins.md of Pulsus")
 
 
 def _meant_as_hooks(plugin: object) -> set[str]:

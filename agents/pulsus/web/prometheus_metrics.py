@@ -51,7 +51,7 @@ def _render(totals: dict[tuple[str, tuple[tuple[str, str], ...]], float]) -> str
         names = tuple(each for each, _ in labels)
         if not any(known == name for known, _ in counters):
             counters[name, names] = Counter(
-                name, "Counted by Pulsus; see docs/metrics.md.", names, registry=registry
+                name, "Counted by Pulsus; see docs/metrics.md of Pulsus.", names, registry=registry
             )
         counter = counters.get((name, names))
         if counter is None:  # an older file has other labels

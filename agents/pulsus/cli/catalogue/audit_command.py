@@ -191,7 +191,7 @@ def _refusal(findings: Sequence[AuditFinding], *, strict: bool) -> AuditTampered
         return None
     return AuditTampered(
         f"{console.counted(len(wrong), 'finding')}: not everything is as it was recorded",
-        hint="`findings` say what, and what to do; docs/guides/audit.md",
+        hint="`findings` say what, and what to do; docs/guides/audit.md of Pulsus",
     )
 
 

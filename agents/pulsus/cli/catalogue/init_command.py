@@ -15,7 +15,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
-from pulsus.cli.options import common
+from pulsus.cli.options import GivenFolder, common
 from pulsus.cli.render.validation_text import relative
 from pulsus.errors import ConfigUntrusted, PulsusError
 
@@ -27,7 +27,7 @@ EPILOG = page_end(
 
 
 @click.command(epilog=EPILOG)
-@click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("folder", default=".", type=GivenFolder())
 @click.option(
     "--empty", is_flag=True, help="Make only settings and folders, without the starter tools."
 )

@@ -280,5 +280,6 @@ def _property(text: str) -> str:
 def _refused(findings: int) -> ValidationFailed:
     return ValidationFailed(
         f"{console.counted(findings, 'finding')} in the catalogue",
-        hint="`findings` say what and why, and what to do; docs/guides/check-a-catalogue.md",
+        hint="`findings` say what and why, and what to do; docs/guides/check-a-catalogue.md of "
+        "Pulsus",
     )

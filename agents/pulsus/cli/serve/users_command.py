@@ -60,7 +60,10 @@ def list_command(session: CommandSession) -> None:
 @role_option
 @common()
 def add_command(session: CommandSession, name: str, role: str) -> None:
-    """Add the user NAME. The password is asked for, or read from a pipe."""
+    """Add the user NAME. The password is asked for, or read from a pipe.
+
+    A password has 12 to 1024 characters.
+    """
     accounts = _accounts(session)
     accounts.add(name, role, _password(session))  # type: ignore[arg-type]  # a click.Choice
     _done(session, f"added {name}, {role}", name=name, role=role)

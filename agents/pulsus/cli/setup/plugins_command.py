@@ -22,7 +22,7 @@ LIST = page_end(
 
 @click.group(epilog=GROUP)
 def command() -> None:
-    """List plugins and what they add (docs/plugins.md)."""
+    """List plugins and what they add (docs/plugins.md of Pulsus)."""
 
 
 @command.command("list", epilog=LIST)

@@ -74,7 +74,7 @@ def check_table(file: Path, context: JudgeContext) -> Iterator[Problem]:
             raise BadTable(misnamed(raw, file.name))
         found = node(raw, program, top=True)
     except BadTable as error:
-        fix = "docs/commands.md has every key and what it holds"
+        fix = "docs/commands.md of Pulsus has every key and what it holds"
         yield Problem(program, file, "TABLE_INVALID", str(error), fix)
         return
     findings = [
@@ -127,7 +127,7 @@ def _find_unknown_names(
         if wrong:
             shipped = {each.partition(":")[0] for each in kind_texts()["about"]}
             known = shipped | {*context.inspectors}
-            fix = f"{nearest(kind.name, known)} docs/commands.md has them all"
+            fix = f"{nearest(kind.name, known)} docs/commands.md of Pulsus has them all"
             yield "KIND_UNKNOWN", f"{node.name}: {wrong}", fix
     parser = Parser(node, above, stop_at_first=False)
     needs = ((n.one_of | n.unless | n.when) for n in node.needs)

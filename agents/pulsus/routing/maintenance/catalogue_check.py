@@ -108,7 +108,7 @@ def _call_findings(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
                 tool.path,
                 (tool.id,),
                 "it changes things, and no tool verifies that: its docstring has no `Verify:`",
-                "add `Verify:` with a read that shows the change (docs/tool-contract.md)",
+                "add `Verify:` with a read that shows the change (docs/tool-contract.md of Pulsus)",
             )
 
 
@@ -202,7 +202,10 @@ def find_unused(
 
 
 def _broken_findings(catalogue: Catalogue) -> Iterator[CatalogueFinding]:
-    fix = "repair the file or move it out of workflows/; docs/tool-contract.md explains the codes"
+    fix = (
+        "repair the file or move it out of workflows/; docs/tool-contract.md of Pulsus explains "
+        "the codes"
+    )
     for broken in catalogue.broken:
         yield CatalogueFinding(broken.code, "error", broken.path, (), broken.reason, fix)
     for tool in catalogue.tools:
@@ -300,7 +303,7 @@ def _incomplete_findings(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding
     for tool in tools:
         if tool.missing_sections:
             reason = f"no section {', '.join(tool.missing_sections)}"
-            fix = "add the sections to the docstring; docs/tool-contract.md"
+            fix = "add the sections to the docstring; docs/tool-contract.md of Pulsus"
             yield CatalogueFinding("INCOMPLETE", "warning", tool.path, (tool.id,), reason, fix)
 
 

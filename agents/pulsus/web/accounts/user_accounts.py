@@ -25,7 +25,7 @@ ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 FILE: Final = "users.json"
 LEAST_PASSWORD: Final = 12
-_MOST_PASSWORD: Final = 1024
+MOST_PASSWORD: Final = 1024
 _MOST_USERS: Final = 1000
 _KEYS: Final = ("name", "role", "password_hash", "enabled")
 _NAME: Final = re.compile(r"[a-z][a-z0-9._-]{0,31}")
@@ -90,10 +90,10 @@ class UserAccounts:
                 f"{name!r} is no user name",
                 hint="use 1 to 32 of a-z, 0-9, dot, hyphen and underscore; begin with a letter",
             )
-        if not LEAST_PASSWORD <= len(password) <= _MOST_PASSWORD:
+        if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
             raise UsageError(
                 f"the password has {counted(len(password), 'character')}",
-                hint=f"use {LEAST_PASSWORD} to {_MOST_PASSWORD}",
+                hint=f"use {LEAST_PASSWORD} to {MOST_PASSWORD}",
             )
         user = User(name, role, self._hasher.hash(password))
         with self._file.locked():
@@ -135,7 +135,7 @@ class UserAccounts:
         user = self._users.get(name)
         kept = user.password_hash if user is not None else self._unknown
         try:
-            self._hasher.verify(kept, password[:_MOST_PASSWORD])
+            self._hasher.verify(kept, password[:MOST_PASSWORD])
         except (VerificationError, InvalidHashError):
             return None
         return user if user is not None and user.enabled else None

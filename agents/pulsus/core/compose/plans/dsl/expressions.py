@@ -84,7 +84,9 @@ def find_references(
         # Unknown filters and tests are found only when code is made.
         _environment().compile(text)
     except (TemplateSyntaxError, TemplateError) as error:
-        refuse(place, source, f"it is no expression: {error.message}", "see docs/plans.md")
+        refuse(
+            place, source, f"it is no expression: {error.message}", "see docs/plans.md of Pulsus"
+        )
     except (RecursionError, SyntaxError, MemoryError, ValueError):
         # Python's own limits: parentheses, and the digits of a number.
         refuse(place, source, "it is nested too deeply, or it holds a huge number", "shorten it")
