@@ -89,6 +89,9 @@ def test_an_approved_promotion_is_of_exactly_the_bytes_shown(server):
     status, answer = approve(server, made["id"])
     assert (status, answer["status"]) == (200, "done"), answer
     assert file_of(server, "hello_asked").read_bytes() == asked
+    metrics = (server.project / "logs/metrics").glob("*.jsonl")
+    lines = [json.loads(line) for each in metrics for line in each.read_text("utf-8").splitlines()]
+    assert [row["metric"] for row in lines].count("promotions") == 1
     latest = [row for row in records(server.project) if row["name"] == "hello_asked.py"][-1]
     assert latest["approved_by"] == "ada"
     assert pulsus(server.project, "audit").code == 0
@@ -141,6 +144,7 @@ def test_an_approved_plan_runs_exactly_the_plan_shown(server):
 
 def test_a_step_that_is_skipped_or_not_started_is_not_called_failed(server):
     mark = server.project / "mark"
+    (server.project / "plan.yaml").unlink(missing_ok=True)  # another test left no plan in it
     skipped = f"{write('s1', mark)[:-1]}, when: '{{{{ 1 > 2 }}}}'}}"
     save(server.project, skipped, write("s2", server.project / "no/mark"), write("s3", mark))
     made = ask(server, "apply", "plan.yaml")["requested"]

@@ -38,6 +38,7 @@ from pulsus.routing.delivery.candidate_module import (
 from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
 from pulsus.routing.delivery.deliver import CandidateModule, digest
 from pulsus.routing.delivery.project_protocol import Project
+from pulsus.routing.delivery.route_metrics import count_delivery
 from pulsus.routing.generation import acceptance
 from pulsus.routing.requests.carried_request import CarriedRequest, RequestRun
 
@@ -149,6 +150,7 @@ class PromotionCarrier:
         delivery = delivery_pipeline(project, prover, promoter, None).deliver(
             module, dry_run=False, approval=CallerApproval()
         )
+        count_delivery(project.metrics(), delivery)
         failure, done = delivery.failure, delivery.promotion
         run.report(0, 1, f"promote {tool_id}", failure is None and done is not None)
         if failure is not None or done is None:
