@@ -175,6 +175,11 @@ def storage_error(failure: OSError, path: Path) -> PulsusError:
         )
     blocking = _blocking_file(path) if failure.errno in (errno.ENOTDIR, errno.EEXIST) else None
     hint = "give this user write access to it, or name another folder in the settings"
+    if failure.errno == errno.ENOENT:
+        missing = next((p for p in reversed(path.parents) if not p.exists()), None)
+        why = f"the folder {missing} does not exist" if missing else "nothing can be made there"
+        make = f"make the folder {missing}, or name" if missing else "name"
+        hint = f"{make} another place"
     if blocking:
         hint = f"{blocking} is not a folder, and Pulsus needs a folder there: move it away"
     return StorageUnwritable(f"cannot write {path}: {why}", hint=hint, path=str(path))
