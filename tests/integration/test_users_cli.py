@@ -35,6 +35,13 @@ def test_the_last_approver_is_not_locked_out_in_silence_and_comes_back(project):
     assert pulsus_here(project, "users", "enable", "bert").code == 0
 
 
+def test_a_token_for_a_disabled_user_is_not_told_to_add_one_that_exists(project):
+    pulsus_here(project, "users", "disable", "bert")
+    done = pulsus_here(project, "users", "token", "bert", "--output", "json")
+    assert (done.code, done.json["error"]["hint"]) == (2, "pulsus users enable bert")
+    pulsus_here(project, "users", "enable", "bert")
+
+
 def test_an_unknown_user_cannot_be_enabled(project):
     done = pulsus_here(project, "users", "enable", "nora", "--output", "json")
     assert (done.code, done.json["error"]["code"]) == (2, "USAGE")

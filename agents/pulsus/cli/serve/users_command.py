@@ -109,7 +109,10 @@ def token_command(session: CommandSession, name: str, role: str, days: int) -> N
     A client is a program that signs in for the user: `pulsus approvals`, `pulsus agent --server` or
     a script. It may do what --role says, and never more than the user.
     """
-    user = _accounts(session).get(name)
+    accounts = _accounts(session)
+    user = accounts.get(name)
+    if user is None and any(each.name == name for each in accounts.users()):
+        raise UsageError(f"{name} is disabled", hint=f"pulsus users enable {name}")
     if user is None:
         raise UsageError(
             f"there is no enabled user {name!r}",
