@@ -110,7 +110,7 @@ def test_ctrl_c_stops_the_run_at_the_server(scene, elsewhere):
         (["--server", "http://localhost:1"], "t" * 40, 75, "no pulsus serve answers"),
         (["--server", "http://ops.example.org"], "t" * 40, 2, "unencrypted"),
         (["--server", "localhost:1"], "t" * 40, 2, "no address of a server"),
-        (["--server", "http://localhost:1"], "", 2, "PULSUS_SERVER_TOKEN"),
+        (["--server", "http://localhost:1"], "", 4, "PULSUS_SERVER_TOKEN"),
         (["--server", "http://localhost:1", "--max-turns", "3"], "t" * 40, 2, "goes without"),
     ],
 )

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from pulsus.core.system.regular_files import endless_kind
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.errors import (
+    ApprovalNeeded,
     ApprovalUnknown,
     Busy,
     FactsIncomplete,
@@ -216,12 +217,12 @@ class ServerClient:
 
 
 def connect_server(address: str) -> ServerClient:
-    """Return a client with the token of the environment. Raises UsageError without one."""
+    """Return a client with the token of the environment. Raises ApprovalNeeded without one."""
     _require_address(address)
     token = os.environ.get(TOKEN_VARIABLE, "").strip()
     if not token:
-        raise UsageError(
-            f"the variable {TOKEN_VARIABLE} has no token",
+        raise ApprovalNeeded(
+            f"your token is needed, and the variable {TOKEN_VARIABLE} has none",
             hint="make one on the server's machine: pulsus users token NAME --role operator",
         )
     return ServerClient(address, token)
