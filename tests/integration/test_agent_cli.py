@@ -235,6 +235,17 @@ def test_replay_decides_the_calls_of_a_run_again(agent, project):
     assert "compared by digest only: the control rules decided" in text
 
 
+def test_replay_of_a_run_without_a_call_is_not_told_that_there_is_no_such_run(agent, project):
+    run_id = agent(REQUEST, "--output", "json", answers=[final("x")]).json["run_id"]
+    done = pulsus_here(project, "runs", "replay", run_id)
+    assert (done.code, "this run of the agent has no recorded call" in done.out) == (0, True)
+    assert replayed(project, run_id) == (0, [])
+    other = project / "logs/runs/run-none/steps.log"
+    other.parent.mkdir()
+    other.write_text('{"phase": "route"}\n', encoding="utf-8")
+    assert "no plan was run as" in pulsus_here(project, "runs", "replay", "run-none").err
+
+
 def test_replay_names_a_verdict_that_is_another_today(agent, project):
     answers = [call("pulsus_read", action="exec", command="wc -l notes.txt"), final("x")]
     run_id = agent(REQUEST, "--output", "json", answers=answers).json["run_id"]

@@ -19,6 +19,13 @@ def project(shared, tmp_path):
     return copied(shared, tmp_path / "project")
 
 
+@pytest.fixture
+def own(tmp_path):
+    """A project whose promotions the decision log of this user knows, as writes need."""
+    assert pulsus(tmp_path, "init", tmp_path / "own").code == 0
+    return tmp_path / "own"
+
+
 def origins(folder, file):
     found = pulsus_here(folder, "show", file, "--output", "json").json
     return {name: value["source"] for name, value in found["inputs"].items()}
@@ -53,7 +60,11 @@ def test_a_plan_that_fails_because_of_a_value_does_not_only_offer_to_resume_it(p
     done = pulsus(project, "apply", "a.yaml", "--input", "folder=/no/such", "--output", "json")
     assert done.json["error"]["code"] == "PLAN_FAILED"
     hint = done.json["error"]["hint"]
-    assert hint.startswith("for another value make a new plan: pulsus plan --file FILE")
+    assert hint.startswith("give another value: pulsus apply a.yaml --input folder=…")
+    assert "pulsus runs resume run-" in hint
+    pulsus_here(project, "plan", "five biggest files", "-o", "b.yaml", "--input", "folder=/no/such")
+    hint = pulsus(project, "apply", "b.yaml", "--output", "json").json["error"]["hint"]
+    assert hint.startswith("for another value make a new plan: pulsus plan --file b.yaml")
     assert "pulsus runs resume run-" in hint
 
 
@@ -87,3 +98,80 @@ def test_a_file_that_is_to_have_a_table_does_not_get_the_rows(project):
     tools = [each["tool"].rpartition("/")[2] for each in steps]
     assert tools == ["biggest_files", "markdown_table", "save_report"]
     assert "{{steps.s2.outputs.markdown}}" in (project / "a.yaml").read_text("utf-8")
+
+
+SAVE = "biggest files in /var/log as a table saved to out.md"
+
+
+def test_the_likely_value_of_an_open_input_is_not_lost(project):
+    made = pulsus_here(project, "plan", SAVE, "-o", "a.yaml")
+    assert "give it now (pulsus plan … --input path=out.md), so that it is reviewed" in made.err
+    assert "run it:     pulsus apply a.yaml --input path=out.md" in made.err
+    checked = pulsus_here(project, "apply", "a.yaml", "--check", "--input", "path=x.md")
+    assert "not taken" not in checked.out, checked.err
+
+
+def test_a_value_that_apply_was_given_needs_no_new_plan(own):
+    pulsus_here(own, "plan", SAVE, "-o", "a.yaml")
+    given = ["--yes", "--input", f"path={own}/no/out.md"]
+    failed = pulsus_here(own, "apply", "a.yaml", *given)
+    assert failed.code == 1
+    assert "hint: give another value: pulsus apply a.yaml --input path=…" in failed.err
+    undone = pulsus_here(own, "runs", "undo", "last", "--output", "json")
+    assert undone.json["error"]["code"] == "NOTHING_TO_UNDO"
+
+
+def test_a_refused_value_is_told_with_the_name_of_the_plan(project):
+    pulsus_here(project, "plan", f"five biggest files in {project}", "-o", "a.yaml")
+    moved = pulsus_here(project, "apply", "a.yaml", "--input", "limit=9")
+    assert "pulsus plan --file a.yaml -o NEW_FILE --input limit=9" in moved.err
+
+
+def test_a_run_that_waits_made_no_write_and_its_id_is_none_of_approvals(own):
+    pulsus_here(own, "plan", SAVE, "-o", "a.yaml", "--input", "path=out.md")
+    assert pulsus_here(own, "apply", "a.yaml").code == 4
+    listed = pulsus_here(own, "runs", "list")
+    assert "waits for an operator" in listed.out
+    assert "apr-" not in listed.out
+    undone = pulsus_here(own, "runs", "undo", "last")
+    assert "wrote nothing" in undone.err
+    assert "Undo:" not in undone.err
+
+
+@pytest.mark.parametrize("said", ["# notes\n", "a: 1\n", "\x00"])
+def test_a_plan_never_replaces_a_file_that_is_none(project, said):
+    file = project / "notes.yaml"
+    file.write_text(said, encoding="utf-8")
+    done = pulsus_here(project, "plan", f"five biggest files in {project}", "-o", file)
+    assert (done.code, "is no plan" in done.err) == (2, True)
+    saved = pulsus_here(project, "agent", "hi", "--save-plan", file)
+    assert (saved.code, "is no plan" in saved.err) == (2, True)
+    assert file.read_text("utf-8") == said
+
+
+def test_a_plan_that_replaces_one_says_so(project):
+    words = ["plan", f"five biggest files in {project}", "-o", "a.yaml"]
+    assert "in place of" not in pulsus_here(project, *words).err
+    assert "wrote a.yaml, in place of an earlier plan: " in pulsus_here(project, *words).err
+    again = pulsus_here(project, "plan", "--file", "a.yaml", "-o", "a.yaml")
+    assert "in place of the file that it was made from" in again.err
+    (project / "a.yaml").write_text("", encoding="utf-8")
+    assert "in place of" not in pulsus_here(project, *words).err
+
+
+def test_a_missing_folder_is_named_and_not_taken_for_a_lack_of_rights(project):
+    done = pulsus_here(project, "plan", f"biggest files in {project}", "-o", "no/such/a.yaml")
+    assert done.code == 2
+    assert "the folder no does not exist" in done.err
+    assert "write access" not in done.err
+
+
+def test_a_check_and_a_replay_in_a_pipe_give_exact_values(own):
+    pulsus_here(own, "plan", SAVE, "-o", "b.yaml")
+    checked = pulsus_here(own, "apply", "b.yaml", "--check", "--input", "path=x.md")
+    assert "| --- | ---: | ---: | --- |" in checked.out
+    assert "KiB" not in checked.out
+    pulsus_here(own, "apply", "b.yaml", "--yes", "--input", "path=x.md")
+    replayed = pulsus_here(own, "runs", "replay", "last")
+    assert "| --- | ---: | ---: | --- |" in replayed.out
+    assert "KiB" not in replayed.out

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 def replay_agent_run(app: App, run_id: str) -> tuple[ReplayedVerdict, ...] | None:
     """Return the verdicts of a recorded run beside those of now; None if no agent made that run.
 
+    An agent's run that ended before its first call has no verdicts.
+
     Raises ExtraMissing, and StateCorrupt for a trace that cannot be read.
     """
     if Path(run_id).name != run_id:
@@ -39,7 +41,9 @@ def replay_agent_run(app: App, run_id: str) -> tuple[ReplayedVerdict, ...] | Non
     try:
         events = [json.loads(line) for line in lines]
         if not any(each.get("phase") == VERDICT for each in events):
-            return None
+            # The first event of an agent's run: it may end before its first call.
+            asked = any(each.get("phase") == "request" and "mentioned" in each for each in events)
+            return () if asked else None
         config, tools = app.settings.agent, make_agent_tools(app)
         rules = CallRules(
             tools.by_name,

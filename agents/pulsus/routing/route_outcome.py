@@ -137,10 +137,17 @@ def refuse_lost_exclusion(outcome: RouteOutcome) -> RouteOutcome:
     named = " and ".join(map(repr, lost))
     failure = InputUnclear(
         f"not done: no input follows {named}, so what you exclude could be changed too",
-        hint="give what is to be changed with --input NAME=VALUE in a request without these words",
+        hint=f"leave out {named}, and narrow the rest with --input{_such_as(outcome)}",
         unclear=[{"words": words} for words in lost],
     )
     return replace(outcome, failure=failure)
+
+
+def _such_as(outcome: RouteOutcome) -> str:
+    """Return an input that narrows what the tool changes, for a hint, or nothing."""
+    args = (arg for tool in outcome.decision.selected if tool.kind == "write" for arg in tool.args)
+    name = next((arg.name for arg in args if not arg.required and "pattern" in arg.name), "")
+    return f", such as --input {name}=…" if name else " NAME=VALUE"
 
 
 def _repeated_call(tools: Sequence[ToolSpec], part: str) -> str:

@@ -45,7 +45,7 @@ EPILOG = page_end(
         0: "answered",
         1: "out of turns or time",
         2: "usage or settings",
-        4: "an approval is needed and no person can be asked",
+        4: "an approval or your token is needed, and no person can be asked",
         5: "no model is configured",
         6: "blocked by policy or budget, or refused by the server",
         75: "the model or the server is away, try again",
@@ -107,6 +107,10 @@ def command(
     text = " ".join(request)
     if not text.strip():
         raise UsageError("the request is empty", hint='say what to do: pulsus agent "REQUEST"')
+    if target is not None:
+        from pulsus.core.compose.saved_plans.saved_plan_file import require_plan_or_new
+
+        require_plan_or_new(target)  # before a run whose suggestions could not be written
     if server is not None:
         if level or max_turns or target:
             raise UsageError(

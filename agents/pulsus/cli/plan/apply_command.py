@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
 
@@ -83,10 +83,17 @@ def command(
     Reads run side by side. A write runs alone, after your confirmation, and is verified before
     anything else starts. The plan is refused if a tool, a setting or an input is not what was
     reviewed. Without a person to confirm a write the run waits, and `pulsus runs resume` goes on.
+    --input gives a value that the plan leaves open. Another value for an input that was reviewed
+    needs another plan: pulsus plan --file PLAN -o NEW_FILE --input NAME=VALUE.
 
     With --request nothing runs yet: the plan waits for another person. Approving it runs exactly
     this plan with these inputs, at the server.
     """
+    from pulsus.cli.plan.given_inputs import (
+        name_file_of_plan,
+        notes_to_show,
+        other_value_hint,
+    )
     from pulsus.cli.plan.plan_progress import PlanProgress
     from pulsus.core.compose.saved_plans.saved_plan_file import load_saved_plan
     from pulsus.routing.plans import apply_plan
@@ -101,8 +108,10 @@ def command(
     app = session.app
     saved = load_saved_plan(plan)
     if request.given:
-        _ask_another(session, saved, plan, inputs, request)
+        with name_file_of_plan(plan):
+            _ask_another(session, saved, plan, inputs, request)
         return
+    notes = notes_to_show(saved, inputs)
     note = catalogue_note(app.catalogue, saved)
     # The note says that the tools of the plan are the same.
     if note and session.verbosity >= 0 and not find_moved_parts(app, saved):
@@ -110,17 +119,18 @@ def command(
     progress = PlanProgress(saved.plan, quiet=session.verbosity < 0 or session.json)
     ask = input_asker(session, plan, inputs, progress)
     if check:
-        with progress.shown():
+        with progress.shown(), name_file_of_plan(plan):
             checked = apply_plan.check_plan_run(app, saved, inputs, ask, progress)
-        _print_check(session, saved, checked, detailed=detailed, full=full)
+        _print_check(session, saved, checked, notes, detailed=detailed, full=full)
     if session.verbosity >= 0:
-        for note in saved.notes:
+        for note in notes:
             console.note(f"note: {note}")
     approval = plan_approval(session, progress, yes=yes)
-    with progress.shown():
+    with progress.shown(), name_file_of_plan(plan):
         applied = apply_plan.apply_plan(app, saved, inputs, approval, ask, progress)
     _end_superseded_runs(session, applied)
-    print_applied(session, saved, applied, full=full, detailed=detailed)
+    hint = other_value_hint(plan, inputs)
+    print_applied(session, saved, applied, full=full, detailed=detailed, other_value=hint)
 
 
 def _ask_another(
@@ -189,14 +199,16 @@ def print_applied(
     *,
     full: bool,
     detailed: bool = False,
+    other_value: str = "",
 ) -> NoReturn:
     """Print how a run ended, with what the plan returns, and leave with its exit status.
 
-    With `detailed` a run that waits for the confirmation of a write ends with 7.
+    With `detailed` a run that waits for the confirmation of a write ends with 7. `other_value` is
+    the hint on how to give another value, if its plan file is known.
     """
     from pulsus.cli.plan.run_lines import run_lines, run_to_dict
 
-    failure = end_failure(applied)
+    failure = end_failure(applied, other_value)
     waits = applied.end.state == "waiting" and not _is_in_doubt(applied)
     status = CHANGES_FOUND if detailed and waits else None
     if session.json:
@@ -219,8 +231,12 @@ def _is_in_doubt(applied: AppliedRun) -> bool:
     return any(each.state == "in_doubt" for each in applied.record.steps)
 
 
-def end_failure(applied: AppliedRun) -> PulsusError | None:
-    """Return the error of a run that did not end well; None for one that did."""
+def end_failure(applied: AppliedRun, other_value: str = "") -> PulsusError | None:
+    """Return the error of a run that did not end well; None for one that did.
+
+    `other_value` is as in `print_applied`.
+    """
+    from pulsus.cli.plan.given_inputs import other_value_hint
     from pulsus.cli.plan.run_lines import settle_command
 
     end = applied.end
@@ -247,9 +263,7 @@ def end_failure(applied: AppliedRun) -> PulsusError | None:
     failure = PlanFailed(f"{end.run_id} failed: {reason}", run_id=end.run_id, cause=code)
     go_on = f"mend the cause, then go on with it: {resume}"
     # The run keeps its values, so going on with it cannot mend a wrong one.
-    another = (
-        "for another value make a new plan: pulsus plan --file FILE -o NEW_FILE --input NAME=VALUE"
-    )
+    another = other_value or other_value_hint(Path("FILE"), ())
     failure.offer(*((another, go_on) if code in _OF_VALUES else (go_on, another)))
     return failure
 
@@ -291,7 +305,13 @@ def print_outputs(
 
 
 def _print_check(
-    session: CommandSession, saved: SavedPlan, checked: CheckedPlan, *, detailed: bool, full: bool
+    session: CommandSession,
+    saved: SavedPlan,
+    checked: CheckedPlan,
+    notes: Sequence[str],
+    *,
+    detailed: bool,
+    full: bool,
 ) -> NoReturn:
     """Print what a check found, under a banner, and leave."""
     from pulsus.cli.plan.check_lines import check_lines, check_to_dict, pending_writes
@@ -302,7 +322,7 @@ def _print_check(
     if session.json:
         body = check_to_dict(saved, checked)
         console.end_document({"ok": failure is None, **body}, failure, status)
-    for line in check_lines(saved, checked, full=full):
+    for line in check_lines(saved, checked, notes, columns=console.layout_width(), full=full):
         console.echo(line, console.width())
     if failure:
         console.fail(failure, as_json=False)

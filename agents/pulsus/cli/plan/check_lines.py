@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pulsus.cli.render.inputs_text import shown
@@ -18,10 +18,20 @@ _MOST_ROWS = 20
 
 
 @printable
-def check_lines(saved: SavedPlan, checked: CheckedPlan, *, full: bool) -> Iterator[str]:
-    """Yield the banner and the notes of the plan, then what each step gave, or would change."""
+def check_lines(
+    saved: SavedPlan,
+    checked: CheckedPlan,
+    notes: Sequence[str],
+    *,
+    columns: int | None,
+    full: bool,
+) -> Iterator[str]:
+    """Yield the banner and the notes, then what each step gave, or would change.
+
+    `columns` are those of the reader, None for other programs.
+    """
     yield BANNER
-    yield from (f"note: {note}" for note in saved.notes)
+    yield from (f"note: {note}" for note in notes)
     yield ""
     tools = {step.id: step.tool for step in saved.plan.steps}
     for step, found, kind in _steps(saved, checked):
@@ -33,7 +43,9 @@ def check_lines(saved: SavedPlan, checked: CheckedPlan, *, full: bool) -> Iterat
             yield f"    {found.error.get('code')}: {found.error.get('message')}"
         result = checked.results.get(step)
         if found.state == "done" and result is not None:
-            view = ResultView(76, most_rows=None if full else _MOST_ROWS, full=full)
+            # Other programs get exact values, as from `pulsus run`.
+            wide = None if columns is None else 76
+            view = ResultView(wide, most_rows=None if full else _MOST_ROWS, full=full)
             for _, line in result_lines(result, view):
                 yield f"    {line}".rstrip()
     count = len(pending_writes(saved, checked))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import click
@@ -32,6 +33,7 @@ from pulsus.errors import (
 
 if TYPE_CHECKING:
     from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
+    from pulsus.core.types import JsonValue
 
 _OF_FILES = frozenset({"show", "diff", "apply"})
 """Commands that take saved plans."""
@@ -98,12 +100,12 @@ def command(
             hint='pulsus plan "REQUEST" -o plan.yaml, or: pulsus plan --file edited.yaml',
         )
     _refuse_verb_of_a_file(request)
-    saved = (
-        _from_file(session, source, inputs)
-        if source
-        else _from_request(session, " ".join(request), inputs, fill=fill)
-    )
-    print_plan(session, saved, target)
+    likely: Mapping[str, JsonValue] = {}
+    if source:
+        saved = _from_file(session, source, inputs)
+    else:
+        saved, likely = _from_request(session, " ".join(request), inputs, fill=fill)
+    print_plan(session, saved, target, source=source, likely=likely)
     raise SystemExit(CHANGES_FOUND if detailed and saved.writes else 0)
 
 
@@ -126,8 +128,11 @@ def _is_plan_name(word: str) -> bool:
 
 def _from_request(
     session: CommandSession, request: str, inputs: tuple[str, ...], *, fill: bool
-) -> SavedPlan:
-    """Return the plan for the request. Raises what a route raises, and NothingFits."""
+) -> tuple[SavedPlan, Mapping[str, JsonValue]]:
+    """Return the plan for the request, and the likely values that it does not take.
+
+    Raises what a route raises, and NothingFits.
+    """
     from pulsus.cli import catalogue_warnings
     from pulsus.routing.delivery.route_run import RouteOptions
     from pulsus.routing.inputs.planned_values import settle_writes
@@ -156,7 +161,8 @@ def _from_request(
         for line in input_lines(outcome, untaken=False):
             console.note(line.removeprefix(f"{TAG} "))
     outcome = settle_writes(outcome, session.person)
-    return save_route(session.app, outcome, inputs)
+    likely = {name: value.value for name, value in outcome.proposed.items()}
+    return save_route(session.app, outcome, inputs), likely
 
 
 def _from_file(session: CommandSession, source: Path, inputs: tuple[str, ...]) -> SavedPlan:
@@ -177,18 +183,28 @@ def _from_file(session: CommandSession, source: Path, inputs: tuple[str, ...]) -
         raise found.locate(error) from None
 
 
-def print_plan(session: CommandSession, saved: SavedPlan, target: Path | None) -> None:
-    """Write the plan to its file, or to stdout."""
+def print_plan(
+    session: CommandSession,
+    saved: SavedPlan,
+    target: Path | None,
+    *,
+    source: Path | None = None,
+    likely: Mapping[str, JsonValue] = MappingProxyType({}),
+) -> None:
+    """Write the plan to its file, or to stdout.
+
+    `source` is the file that it was made from. `likely` are values for its open inputs.
+    """
     from pulsus.core.compose.saved_plans.saved_plan_file import (
         render_saved_plan,
         write_saved_plan,
     )
     from pulsus.core.compose.saved_plans.saved_plan_mapping import saved_plan_to_dict
+    from pulsus.routing.inputs.missing_inputs import proposed_option
     from pulsus.routing.plans.save_plan import find_missing
 
     missing = find_missing(saved, session.app)
-    if target is not None:
-        write_saved_plan(saved, target)
+    replaces = target is not None and write_saved_plan(saved, target)
     if session.json:
         named = [
             {"name": each.name, "type": each.type_hint, "description": each.description}
@@ -215,11 +231,16 @@ def print_plan(session: CommandSession, saved: SavedPlan, target: Path | None) -
     count = len(saved.plan.steps)
     steps = f"{count} step{'s' if count != 1 else ''}"
     told = f"{writes} may write" if writes else "none writes"
-    console.note(f"wrote {target}: {steps}, {told}")
+    before = "the file that it was made from" if source == target else "an earlier plan"
+    there = f", in place of {before}" if replaces else ""
+    console.note(f"wrote {target}{there}: {steps}, {told}")
     file = shlex.quote(str(target))
-    values = "".join(f" --input {arg.name}=…" for arg in missing)
+    values = "".join(f" {proposed_option(arg.name, likely)}" for arg in missing)
     if missing:
         names = ", ".join(arg.name for arg in missing)
-        console.note(f"  without a value: {names}; give it here, to have it reviewed, or to apply")
+        console.note(
+            f"  without a value: {names}; give it now (pulsus plan …{values}), so that it is "
+            "reviewed, or later to pulsus apply"
+        )
     console.note(f"look at it: pulsus show {file}")
     console.note(f"run it:     pulsus apply {file}{values}")

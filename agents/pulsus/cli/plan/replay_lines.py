@@ -15,8 +15,11 @@ _MOST_ROWS = 10
 
 
 @printable
-def replay_lines(found: RunReplay, *, full: bool) -> Iterator[str]:
-    """Yield each call in the order in which it ended, then what moved since."""
+def replay_lines(found: RunReplay, *, columns: int | None, full: bool) -> Iterator[str]:
+    """Yield each call in the order in which it ended, then what moved since.
+
+    `columns` are those of the reader, None for other programs.
+    """
     yield f"replay of {found.record.run_id}, nothing runs: {found.record.request}"
     for call in found.calls:
         item = "" if call.record.item is None else f"[{call.record.item}]"
@@ -27,7 +30,9 @@ def replay_lines(found: RunReplay, *, full: bool) -> Iterator[str]:
         if call.record.error:
             yield f"    {call.record.error.get('code')}: {call.record.error.get('message')}"
         if call.result is not None:
-            view = ResultView(76, most_rows=None if full else _MOST_ROWS, full=full)
+            # Other programs get exact values, as from `pulsus run`.
+            wide = None if columns is None else 76
+            view = ResultView(wide, most_rows=None if full else _MOST_ROWS, full=full)
             for _, line in result_lines(call.result, view):
                 yield f"    {line}".rstrip()
     if found.moved:

@@ -55,8 +55,8 @@ def needs_lines(
 ) -> Iterator[str]:
     """Yield whom a waiting run waits for, and with `why` the reason and the way on.
 
-    `in_doubt` says that one of its writes is. Times are local. No command takes the id of the
-    approval: traces and other programs name it.
+    `in_doubt` says that one of its writes is. Times are local. The id of the approval is not
+    shown: no command takes it, and the ids of `pulsus approvals` look like it.
     """
     resume = f"pulsus runs resume {run_id}"
     if in_doubt:
@@ -67,7 +67,7 @@ def needs_lines(
         who, way = "an approver, who types the target of the write", f"on a terminal: {resume}"
     else:
         who, way = "an operator, who confirms it", f"confirm it: {resume} --yes"
-    yield f"  {needs.approval_id}  waits for {who}"
+    yield f"  waits for {who}"
     yield f"      since {local_time(needs.since)}, until {local_time(needs.until)}"
     if why:
         yield f"      {needs.step}: {needs.why}"

@@ -213,7 +213,7 @@ def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
     if session.json:
         console.document(replay_to_dict(found))
         return
-    for line in replay_lines(found, full=full):
+    for line in replay_lines(found, columns=console.layout_width(), full=full):
         console.echo(line, console.width())
 
 
@@ -277,6 +277,8 @@ def _print_verdicts(
         console.document({"run_id": run_id, "ok": not changed, "verdicts": rows})
         return int(bool(changed))
     console.echo(f"replay of {run_id}, nothing runs", console.width())
+    if not verdicts:
+        console.echo("this run of the agent has no recorded call", console.width())
     for each in verdicts:
         console.echo(f"step {each.step}  {each.tool}  {_verdict_text(each)}", console.width())
     return int(bool(changed))

@@ -39,8 +39,12 @@ def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
         record = journal.read_run(run_id)
         saved = saved_plan_of(record)
         steps, notes = _reverse_steps(project, record, saved)
-    if not any(each.is_write for each in record.steps):
-        raise NothingToUndo(f"{run_id} wrote nothing", hint="only writes are undone", run_id=run_id)
+    if next(_writes(record), None) is None:
+        raise NothingToUndo(
+            f"{run_id} wrote nothing",
+            hint="only writes that were made are undone, not those that wait or were skipped",
+            run_id=run_id,
+        )
     if not steps:
         raise NothingToUndo(
             f"{run_id} has no write that can be undone" + "".join(f"; {note}" for note in notes),

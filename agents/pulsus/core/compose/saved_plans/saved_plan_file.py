@@ -23,7 +23,7 @@ from pulsus.core.system import atomic_write
 from pulsus.core.system.regular_files import ExpectedFile
 from pulsus.core.system.yaml_position import find_position
 from pulsus.core.types import JsonValue, Plan
-from pulsus.errors import PlanEdited, PlanInvalid, PulsusError
+from pulsus.errors import PlanEdited, PlanInvalid, PulsusError, UsageError
 
 MAX_BYTES = 10_000_000
 """Largest plan file that is read."""
@@ -100,9 +100,35 @@ def render_saved_plan(saved: SavedPlan) -> str:
     return _HEADER + plan_file.dump_yaml(saved_plan_to_dict(saved))
 
 
-def write_saved_plan(saved: SavedPlan, path: Path) -> None:
-    """Write the file, at once or not at all. Raises DiskFull or StorageUnwritable."""
+def write_saved_plan(saved: SavedPlan, path: Path) -> bool:
+    """Write the file, at once or not at all. Returns True if it replaces a plan.
+
+    Raises DiskFull, StorageUnwritable, and as `require_plan_or_new`.
+    """
+    replaces = require_plan_or_new(path)
     atomic_write.write_bytes(path, render_saved_plan(saved).encode("utf-8"))
+    return replaces
+
+
+def require_plan_or_new(path: Path) -> bool:
+    """Return True for a file with a plan, and False for none or an empty one.
+
+    Raises UsageError for any other file, which a plan would destroy. A plan may be damaged.
+    """
+    if not path.exists():
+        return False
+    try:
+        text, data = _read(path)
+    except PulsusError:
+        text, data = "?", None
+    if isinstance(data, dict) and not {*_EXPECTED.keys}.isdisjoint(data):
+        return True
+    if text.strip():
+        raise UsageError(
+            f"{path} exists and is no plan, so no plan is written there",
+            hint="name another file, or move this one away",
+        )
+    return False
 
 
 def _read(path: Path) -> tuple[str, JsonValue]:

@@ -1,0 +1,45 @@
+"""The values that `pulsus apply` gets beside those of its plan, and what they change. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
+from pulsus.errors import PlanMoved
+
+
+def other_value_hint(plan: Path, inputs: Sequence[str]) -> str:
+    """Return how to run the plan with another value: of `inputs`, or else of the plan itself."""
+    file = shlex.quote(str(plan))
+    again = "".join(f" --input {name}=…" for name in _names(inputs))
+    if again:
+        return f"give another value: pulsus apply {file}{again}"
+    return (
+        f"for another value make a new plan: pulsus plan --file {file} -o NEW_FILE "
+        "--input NAME=VALUE"
+    )
+
+
+def notes_to_show(saved: SavedPlan, inputs: Sequence[str]) -> list[str]:
+    """Return the notes of the plan, without those on values that `inputs` give now."""
+    given = tuple(f"not taken: {name}=" for name in _names(inputs))
+    return [note for note in saved.notes if not note.startswith(given)]
+
+
+@contextmanager
+def name_file_of_plan(plan: Path) -> Iterator[None]:
+    """Name the file of the plan in the hint of PlanMoved, which does not know it."""
+    file = shlex.quote(str(plan))
+    try:
+        yield
+    except PlanMoved as moved:
+        moved.offer(*(way.replace("--file FILE", f"--file {file}") for way in moved.ways))
+        raise
+
+
+def _names(inputs: Sequence[str]) -> list[str]:
+    """Return the names in `--input` texts."""
+    return [pair.partition("=")[0].rstrip(":") for pair in inputs]
