@@ -81,7 +81,10 @@ def test_a_plan_is_composed_reviewed_applied_resumed_and_undone_as_the_guide_say
     assert reader.value() == 4
 
     assert pulsus(reader.folder, "apply", "plan.yaml").code == 4
-    assert re.search(r"waiting .*\n +apr-.*\n? *.*operator", reader.type("pulsus runs list"))
+    listed = reader.type("pulsus runs list")
+    assert re.search(r"waiting .*\n +waits for an operator", listed)
+    assert "confirm it: pulsus runs resume" in listed
+    assert "apr-" not in listed
     assert "s2  waiting" in reader.type("pulsus runs show RUN")
     reader.type("pulsus runs resume RUN --yes")
     assert reader.value() == 8
