@@ -334,7 +334,7 @@ def test_a_state_file_that_cannot_be_used_is_refused_and_kept(kind, project):
 
 def test_an_applied_plan_is_composed_again_for_its_request(project):
     """The words name no step: only the plan that a person accepted says what is meant."""
-    asked = "prepare the launch of mark"
+    asked = "prepare mark.yaml for the launch"
     save(project, read("a", project / "mark"), read("b", project / "mark", "needs: [a]"))
     text = (project / "hand.yaml").read_text(encoding="utf-8")
     text = text.replace("plan:\n", f'plan:\n  description: "{asked}"\n', 1)
@@ -345,3 +345,17 @@ def test_an_applied_plan_is_composed_again_for_its_request(project):
     done = pulsus_here(project, "plan", asked, "-o", "again.yaml")
     assert done.code == 0, done.err
     assert (project / "again.yaml").read_text(encoding="utf-8").count("tool: ") == 2
+    # The first file has fixed values and an order of its own, which the tools alone do not give.
+    assert "conditions and fixed values of its plan are not taken over" in flat(done.err)
+    other = pulsus_here(project, "plan", asked.replace("mark", "db"), "-o", "other.yaml")
+    assert other.code == 0, other.err
+    said = pulsus_here(project, "feedback", "last", "--none")
+    assert said.code == 0, said.err
+    assert "not enough" not in said.out
+    for words in (asked, asked.replace("mark", "db")):
+        ended = pulsus_here(project, "plan", words, "-o", "ended.yaml")
+        assert ended.code or "wrote ended.yaml: 1 step" in ended.err
+
+
+def flat(text):
+    return " ".join(text.split())

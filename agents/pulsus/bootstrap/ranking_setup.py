@@ -229,7 +229,7 @@ class Ranking:
             ranking,
             self.ground.settings.compose.max_steps,
             stale_steps=self._stale_steps,
-            accepted=tuple((plan.request, plan.tools) for plan in accepted),
+            accepted=accepted,
         )
         if not gone.records:
             return searcher

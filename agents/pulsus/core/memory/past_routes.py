@@ -36,7 +36,7 @@ class PastRoute:
     """One route that came to an end. `ts` is aware; `tools` are ids, in order.
 
     `is_feedback`: a user gave feedback (`pulsus feedback`), also on which tools were `wrong` for
-    the request.
+    the request. `has_own_terms`: an applied plan has conditions or values beyond its tools.
     """
 
     ts: datetime
@@ -47,6 +47,7 @@ class PastRoute:
     outcome: Outcome
     wrong: tuple[str, ...] = ()
     is_feedback: bool = False
+    has_own_terms: bool = False
 
     @property
     def is_undo(self) -> bool:
@@ -72,6 +73,8 @@ def record_route(state_dir: Path, route: PastRoute, redactor: Redactor) -> None:
     }
     if route.is_feedback:
         row |= {"wrong": list(route.wrong), "told": True}
+    if route.has_own_terms:
+        row["own_terms"] = True
     jsonl.append(state_dir / FILE_NAME, jsonl.encode({k: jsonl.plain(v) for k, v in row.items()}))
 
 
@@ -167,6 +170,7 @@ def _parse_route(line: bytes) -> PastRoute:
         row["outcome"],
         _parse_ids(row.get("wrong", []), "wrong"),
         row.get("told", False) is True,
+        row.get("own_terms", False) is True,
     )
 
 

@@ -23,6 +23,7 @@ from pulsus.core.compose.saved_plans.saved_plan_mapping import (
     saved_plan_from_dict,
     saved_plan_to_dict,
 )
+from pulsus.core.compose.selection.accepted_plan import has_own_terms
 from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.storage.state_db.state_db import has_state_db
 from pulsus.core.telemetry import ids
@@ -310,4 +311,5 @@ def _remember(project: Project, saved: SavedPlan, run_id: str) -> None:
         return
     tools = tuple(step.tool for step in saved.plan.steps)
     route_id = ids.route_id(saved.request, saved.catalogue)
-    project.remember(PastRoute(ids.utc_now(), run_id, route_id, saved.request, tools, "accepted"))
+    route = PastRoute(ids.utc_now(), run_id, route_id, saved.request, tools, "accepted")
+    project.remember(replace(route, has_own_terms=has_own_terms(saved.plan)))

@@ -21,6 +21,7 @@ from pulsus.core.compose.selection.producer_closure import (
     add_producers,
     needs_key,
 )
+from pulsus.core.memory.accepted_plans import AcceptedPlan
 from pulsus.core.text.tokens import clean
 from pulsus.core.types import ParsedIntent, Ranked, SubIntent, ToolSpec
 from pulsus.fast_dataclass import dataclass
@@ -39,8 +40,7 @@ class Searcher:
 
     `last_resort` includes deprecated tools, for requests that nothing else fits; None without any.
     `stale_steps` says why a composition cannot run any more, or None if it can; without the
-    function, every composition can. `accepted` are the requests of accepted plans with the ids of
-    their steps, the latest first.
+    function, every composition can. `accepted` are accepted plans, the latest first.
     """
 
     ranking: CatalogueRanking
@@ -48,7 +48,7 @@ class Searcher:
     deprecations: Deprecations | None = None
     last_resort: Searcher | None = None
     stale_steps: Callable[[ToolSpec], str | None] | None = None
-    accepted: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    accepted: tuple[AcceptedPlan, ...] = ()
 
     def search(
         self,
@@ -138,12 +138,14 @@ class Searcher:
             notes = (f"{again.tool.id} was promoted for this request and is not used: {stale}",)
         elif again:
             choice, ranked = promoted_plan.select_promoted_plan(again, ranked, choice)
-        repeated = None if again else self._repeat_accepted(intent.intent, choice, found)
+        before = None if again else accepted_plan.find_accepted_plan(intent.intent, self.accepted)
+        repeated = self._repeat_accepted(before, intent.intent, choice, found)
         if repeated:
             choice, found = repeated
         elif not again and any(needs_key(each.tool) for each in choice.chosen):
             closed = self._add_producers(intent.intent, choice, found)
             choice, found, notes = closed.choice, closed.subintents, (*notes, *closed.notes)
+        notes = (*notes, *accepted_plan.lost_terms_note(before, choice.chosen))
         return self.with_omissions(
             SearchResult(
                 choose_policy.put_steps_first(ranked, choice),
@@ -172,14 +174,17 @@ class Searcher:
         return add_producers(request, choice, subintents, search, taken, max_steps=self.max_steps)
 
     def _repeat_accepted(
-        self, request: str, choice: PolicyChoice, clauses: Sequence[SubIntent]
+        self,
+        before: AcceptedPlan | None,
+        request: str,
+        choice: PolicyChoice,
+        clauses: Sequence[SubIntent],
     ) -> tuple[PolicyChoice, tuple[SubIntent, ...]] | None:
         """Return the decision of the plan that was accepted for this request, if there is one."""
-        ids = accepted_plan.find_accepted_steps(request, self.accepted)
-        if not ids or len(ids) > self.max_steps:
+        if before is None or len(before.tools) > self.max_steps:
             return None
 
         def rank(tools: Collection[str]) -> Sequence[Ranked]:
             return self.ranking.rank_steps(request, tools)
 
-        return accepted_plan.repeat_accepted_plan(request, ids, choice, clauses, rank)
+        return accepted_plan.repeat_accepted_plan(request, before.tools, choice, clauses, rank)

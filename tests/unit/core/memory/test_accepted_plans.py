@@ -38,6 +38,13 @@ def test_feedback_with_no_right_tool_ends_a_plan():
     assert kept(route(1), said) == []
 
 
+def test_feedback_on_the_same_words_with_another_value_ends_a_plan():
+    first = route(1, request="ready app.yaml for the launch")
+    said = {"tools": (), "outcome": "rejected", "wrong": TWO, "is_feedback": True}
+    assert kept(first, route(2, request="ready db.yaml for the launch", **said)) == []
+    assert kept(first, route(2, request="ready db.yaml for the night", **said)) != []
+
+
 def test_feedback_that_was_taken_back_ends_no_plan():
     said = route(2, tools=(), outcome="rejected", wrong=TWO, is_feedback=True)
     undone = route(2, tools=(), is_feedback=True)

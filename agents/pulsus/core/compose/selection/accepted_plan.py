@@ -9,25 +9,50 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from pulsus.core.compose.selection.choose_policy import PolicyChoice
-from pulsus.core.compose.selection.promoted_plan import list_content_stems
-from pulsus.core.types import Ranked, SubIntent
+from pulsus.core.memory.accepted_plans import AcceptedPlan
+from pulsus.core.text.content_stems import list_content_stems
+from pulsus.core.types import OutputRef, ParamRef, Plan, PlanStep, Ranked, SubIntent
 
 RankTools = Callable[[Collection[str]], Sequence[Ranked]]
 """Ids → these tools ranked for the request; a tool that may not be used is left out."""
 
 
-def find_accepted_steps(
-    request: str, accepted: Sequence[tuple[str, tuple[str, ...]]]
-) -> tuple[str, ...]:
-    """Return the tools of the first accepted plan whose request has the same words in this order.
+def find_accepted_plan(request: str, accepted: Sequence[AcceptedPlan]) -> AcceptedPlan | None:
+    """Return the first accepted plan whose request has the same words in this order.
 
-    `accepted` are requests with the ids of their steps. Paths, numbers and other values may differ,
-    because they are inputs of the plan. Empty without such a plan.
+    Paths, numbers and other values may differ, because they are inputs of the plan.
     """
     wanted = list_content_stems(request)
     if not wanted:
+        return None
+    return next((plan for plan in accepted if list_content_stems(plan.request) == wanted), None)
+
+
+def has_own_terms(plan: Plan) -> bool:
+    """Return True if a plan says more than which tools run in which order.
+
+    Conditions, repeats and values that are written into a step are lost if only its tools are
+    composed again.
+    """
+    return any(_has_own_terms(step) for step in plan.steps)
+
+
+def _has_own_terms(step: PlanStep) -> bool:
+    given = (step.when, step.for_each, step.retry, step.timeout_s)
+    wired = all(isinstance(value, ParamRef | OutputRef) for value in step.inputs.values())
+    return given != (None,) * 4 or step.on_failure != "stop" or not wired
+
+
+def lost_terms_note(accepted: AcceptedPlan | None, chosen: Sequence[Ranked]) -> tuple[str, ...]:
+    """Return a note if a decision for the tools of an accepted plan loses what that plan said."""
+    if accepted is None or not accepted.has_own_terms:
         return ()
-    return next((ids for text, ids in accepted if list_content_stems(text) == wanted), ())
+    if tuple(ranked.tool.id for ranked in chosen) != accepted.tools:
+        return ()
+    return (
+        f"made from the tools of {accepted.run_id}: the conditions and fixed values of its plan "
+        "are not taken over; to keep them, pin its file again: pulsus plan --file FILE",
+    )
 
 
 def repeat_accepted_plan(

@@ -10,13 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pulsus.core.compose.selection.choose_policy import PolicyChoice, move_first
-from pulsus.core.telemetry.sanitize import one_line
-from pulsus.core.text.literals import cut_out_values
-from pulsus.core.text.tokens import clean, stems
+from pulsus.core.text.content_stems import list_content_stems
 from pulsus.core.types import Ranked
-
-SUMMARY_CHARS = 200
-"""A composition's summary is its request, cut to this length (`plans/module_docstring.py`)."""
 
 
 def find_promoted_plan(request: str, candidates: Sequence[Ranked]) -> Ranked | None:
@@ -47,9 +42,3 @@ def select_promoted_plan(
     ordered = move_first([best], candidates, why)
     reason = f"{best.tool.id}: this composition was promoted for the same request"
     return PolicyChoice("select", ordered[:1], reason), ordered
-
-
-def list_content_stems(text: str) -> list[str]:
-    """Return the stems of a request without its values, in order."""
-    rest, _ = cut_out_values(one_line(clean(text), SUMMARY_CHARS))
-    return stems(rest)
