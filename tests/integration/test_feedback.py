@@ -200,6 +200,17 @@ def test_an_undo_brings_earlier_feedback_of_another_run_back(project):
     assert history(routed(project, COUNT), "demo/greet/say_hello") > 0
 
 
+def test_an_undo_on_another_run_names_the_run_with_the_feedback(project):
+    first, second = routed(project, COUNT), routed(project, COUNT)
+    told(project, first["run_id"], "--none")
+    done = pulsus_here(project, "feedback", second["run_id"], "--undo")
+    other = first["run_id"]
+    assert f"this run has no feedback; {other} of this request has" in done.out
+    assert f"pulsus feedback {other} --undo" in done.out
+    assert "taken back: " in pulsus_here(project, "feedback", other, "--undo").out
+    assert "this run has no feedback" not in pulsus_here(project, "feedback", other, "--undo").out
+
+
 def test_feedback_is_taken_back_after_the_trace_was_removed(project):
     run = routed(project, COUNT)
     told(project, run["run_id"], "--none")

@@ -91,6 +91,12 @@ def undo_row(run: PastRun, routes: Sequence[PastRoute], now: datetime) -> PastRo
     return PastRoute(now, run.run_id, run.route_id, run.request, (), "accepted", is_feedback=True)
 
 
+def run_with_feedback(run: PastRun, routes: Sequence[PastRoute]) -> str | None:
+    """Return the id of the run of the same request that feedback was given on, or None."""
+    last = feedback_weights.latest_feedback(routes).get(feedback_weights.request_key(run.request))
+    return last.run_id if last else None
+
+
 def _newest_run_id(said: str, routes: Sequence[PastRoute], runs: Path) -> str:
     """Return the id of the newest run that `said` means.
 

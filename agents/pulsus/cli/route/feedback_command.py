@@ -97,6 +97,12 @@ def command(
     said = one_line(request, 80)
     if undo:
         console.echo(f"{'taken back' if row else 'no feedback to take back'}: {said!r}")
+        other = None if row else record_feedback.run_with_feedback(run, app.past.routes)
+        if other:
+            console.echo(
+                f"this run has no feedback; {other} of this request has: "
+                f"pulsus feedback {other} --undo"
+            )
     else:
         right_tools = ", ".join(tools) or "nothing fits"
         console.echo(f"{'noted' if row else 'known'}: {said!r} → {right_tools}")
