@@ -93,7 +93,7 @@ def write_run_values(run: WriteRun, *, whole: bool = False) -> Iterator[tuple[st
     many characters, unless the `whole` values are wanted.
     """
     for arg in run.tool.args:
-        if arg.name in run.inputs:
+        if arg.name in run.inputs and not _is_empty_default(run, arg):
             end = _origin_in_question(run, arg.name)
             if run.inputs[arg.name] in (None, "") and (said := _says_empty(arg)):
                 end = f" ({said}){end}"
@@ -119,6 +119,14 @@ def _origin_in_question(run: WriteRun, name: str) -> str:
     return origin(known) if known.value == run.inputs[name] else f" ({known.source})"
 
 
+def _is_empty_default(run: WriteRun, arg: ArgSpec) -> bool:
+    """Return True if an input is the empty default: a plan gives each default as a value."""
+    value = run.inputs[arg.name]
+    if value not in (None, "") or arg.name in run.origins:
+        return False
+    return arg.default in (("None",) if value is None else ("''", '""'))
+
+
 def _default_for_person(arg: ArgSpec, source: str, *, whole: bool) -> str:
     """Return the default of an argument, or in words what it means if it is empty or code."""
     try:
@@ -132,8 +140,13 @@ def _default_for_person(arg: ArgSpec, source: str, *, whole: bool) -> str:
 
 
 def _meaning_of_default(arg: ArgSpec, kind: str) -> str:
-    """Return `(empty: root when empty, default)`: the words that say what an input means so."""
-    said = _says_empty(arg) or one_line(_parts(arg)[0], _MOST_WORDS).rstrip(".")
+    """Return `(empty: root when empty, default)`: the words that say what an input means so.
+
+    The description of the input says what a constant stands for, but not what empty means.
+    """
+    said = _says_empty(arg)
+    if not said and kind != "empty":
+        said = one_line(_parts(arg)[0], _MOST_WORDS).rstrip(".")
     return visible_command(f"({kind}: {said}, default)" if said else f"({kind}, default)")
 
 

@@ -69,6 +69,25 @@ def test_the_question_before_a_write_does_not_hide_a_default(hint, default, show
     assert [*write_run_values(WriteRun(tool, (tool,), {}))] == [("user", shown)]
 
 
+@pytest.mark.parametrize(
+    ("description", "shown"),
+    [
+        ("The section of an INI file.", "(empty, default)"),
+        ("Who runs it; root when empty.", "(empty: root when empty, default)"),
+    ],
+)
+@pytest.mark.parametrize("inputs", [{}, {"user": ""}], ids=["run", "apply"])
+def test_an_empty_default_reads_the_same_before_a_run_and_a_plan(inputs, description, shown):
+    tool = replace(TOOL, args=(replace(arg("user", default="''"), description=description),))
+    assert dict(write_run_values(WriteRun(tool, (tool,), inputs))) == {"user": shown}
+
+
+def test_an_empty_value_that_was_given_is_no_default():
+    tool = replace(TOOL, args=(arg("user", default="''"),))
+    run = WriteRun(tool, (tool,), {"user": ""}, {"user": InputValue("", "answer")})
+    assert dict(write_run_values(run)) == {"user": '"" (answer)'}
+
+
 def test_an_empty_default_without_a_description_is_not_hidden():
     tool = replace(TOOL, args=(replace(arg("user", default="''"), description=""),))
     assert dict(write_run_values(WriteRun(tool, (tool,), {}))) == {"user": "(empty, default)"}
