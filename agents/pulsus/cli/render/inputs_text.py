@@ -22,6 +22,9 @@ from pulsus.core.types import ArgSpec, InputModelUse, InputValue, JsonValue, Rou
 _MOST = 200
 """Characters of a value that a question shows at once: a path is whole, a report is not."""
 
+_MOST_EXACT = 1e15
+"""Below this every whole number is a float without loss."""
+
 _MOST_WORDS = 100
 """Characters of the meaning of an empty value."""
 _PART = re.compile(r"(?<=[.;])\s+")
@@ -177,8 +180,11 @@ def _for_person(value: JsonValue, end: str = "", *, whole: bool) -> str:
 def shown(value: JsonValue) -> str:
     """Return a value as the shell takes it, or as JSON.
 
-    A text that begins with `=` is quoted: `op='=='`, not `op===`.
+    A text that begins with `=` is quoted: `op='=='`, not `op===`. A whole number of an input for
+    fractions has no `.0`, because a person does not say it.
     """
+    if isinstance(value, float) and value.is_integer() and abs(value) < _MOST_EXACT:
+        value = int(value)
     if not isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     quoted = shlex.quote(value)

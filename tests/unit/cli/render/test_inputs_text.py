@@ -10,7 +10,7 @@ import pytest
 
 from pulsus.approvals.approver_protocol import WriteRun
 from pulsus.cli.prompts import approval_prompt
-from pulsus.cli.render.inputs_text import has_long_values, write_run_values
+from pulsus.cli.render.inputs_text import has_long_values, shown, write_run_values
 from pulsus.core.types import InputValue
 from tests.compositions import arg, spec
 from tests.shown_characters import SHOWN
@@ -80,6 +80,14 @@ def test_the_question_before_a_write_does_not_hide_a_default(hint, default, show
 def test_an_empty_default_reads_the_same_before_a_run_and_a_plan(inputs, description, shown):
     tool = replace(TOOL, args=(replace(arg("user", default="''"), description=description),))
     assert dict(write_run_values(WriteRun(tool, (tool,), inputs))) == {"user": shown}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(14.0, "14"), (-0.0, "0"), (1.5, "1.5"), (1e300, "1e+300"), (3, "3"), (True, "true")],
+)
+def test_a_whole_number_is_shown_as_a_person_says_it(value, text):
+    assert shown(value) == text
 
 
 def test_an_empty_value_that_was_given_is_no_default():
