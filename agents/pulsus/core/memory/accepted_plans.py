@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from pulsus.core.memory.content_stems import list_content_stems
 from pulsus.core.memory.feedback_weights import request_key
 from pulsus.core.memory.past_routes import PastRoute, latest_per_run
-from pulsus.core.text.content_stems import list_content_stems
 from pulsus.fast_dataclass import dataclass
 
 MOST_PLANS = 200

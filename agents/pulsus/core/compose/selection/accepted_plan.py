@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from pulsus.core.compose.selection.choose_policy import PolicyChoice
 from pulsus.core.memory.accepted_plans import AcceptedPlan
-from pulsus.core.text.content_stems import list_content_stems
+from pulsus.core.memory.content_stems import list_content_stems
 from pulsus.core.types import OutputRef, ParamRef, Plan, PlanStep, Ranked, SubIntent
 
 RankTools = Callable[[Collection[str]], Sequence[Ranked]]

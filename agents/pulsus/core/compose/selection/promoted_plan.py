@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pulsus.core.compose.selection.choose_policy import PolicyChoice, move_first
-from pulsus.core.text.content_stems import list_content_stems
+from pulsus.core.memory.content_stems import list_content_stems
 from pulsus.core.types import Ranked
 
 
