@@ -104,7 +104,7 @@ def show_command(session: CommandSession, run_id: str, full: bool) -> None:
 
     `last` is the newest run of a plan.
     """
-    from pulsus.cli.plan.apply_command import print_outputs
+    from pulsus.cli.plan.run_end import print_outputs
     from pulsus.cli.plan.run_lines import run_lines, run_to_dict
     from pulsus.routing.plans.apply_plan import open_journal_of, saved_plan_of
     from pulsus.routing.plans.run_results import read_outputs
@@ -161,8 +161,9 @@ def resume_command(
     A write that was started and did not report is in doubt. The `Verify:` of its tool may settle
     that. If it does not, the run waits until you say with --settle what you found.
     """
-    from pulsus.cli.plan.apply_command import plan_approval, print_applied
+    from pulsus.cli.plan.apply_command import plan_approval
     from pulsus.cli.plan.plan_progress import PlanProgress
+    from pulsus.cli.plan.run_end import print_applied
     from pulsus.routing.plans import apply_plan
 
     app = session.app
