@@ -21,6 +21,7 @@ from pulsus.core.telemetry.sanitize import one_line, strip_controls
 from pulsus.core.text.plurals import counted
 from pulsus.core.types import JsonValue
 
+_NAME_CHARS: Final = 80
 _ARGS_CHARS: Final = 160
 _MESSAGE_CHARS: Final = 400
 _SHOWN_ROWS: Final = 8
@@ -113,19 +114,23 @@ class LiveView:
 
 
 def event_lines(event: AgentEvent, width: int, rows: int) -> Iterator[str]:
-    """Yield the lines about one event; none for most of them."""
+    """Yield the lines about one event; none for most of them.
+
+    The events may come from a server, so no text of them reaches the terminal as it is.
+    """
     fields: Mapping[str, Any] = event.fields
     match event.name:
         case "agent_tool_call":
-            yield f"→ {fields['tool']} {one_line(_arguments(fields['args']), _ARGS_CHARS)}".rstrip()
+            tool = one_line(str(fields["tool"]), _NAME_CHARS)
+            yield f"→ {tool} {one_line(_arguments(fields['args']), _ARGS_CHARS)}".rstrip()
         case "agent_tool_result":
             yield from _result(fields, width, rows)
         case "agent_correction":
-            yield f"  note: {_correction(fields)}"
+            yield f"  note: {one_line(_correction(fields), _MESSAGE_CHARS)}"
         case "agent_error":
             yield f"  {one_line(fields['error'], _MESSAGE_CHARS)}"
         case "agent_max_turns":
-            yield f"  {fields['message']}"
+            yield f"  {one_line(str(fields['message']), _MESSAGE_CHARS)}"
         case _:
             return
 
@@ -133,7 +138,8 @@ def event_lines(event: AgentEvent, width: int, rows: int) -> Iterator[str]:
 def _correction(fields: Mapping[str, Any]) -> str:
     if figures := fields.get("figures"):
         what = "a figure" if len(figures) == 1 else "figures"
-        return f"its answer has {what} that no result has: {', '.join(figures)}; asking again"
+        listed = ", ".join(map(str, figures))
+        return f"its answer has {what} that no result has: {listed}; asking again"
     return _REASONS.get(fields["reason"], str(fields["reason"]))
 
 
@@ -149,7 +155,7 @@ def _result(fields: Mapping[str, Any], width: int, rows: int) -> Iterator[str]:
         error = fields.get("error") or {}
         message = one_line(str(error.get("message", "")), _MESSAGE_CHARS)
         verdict = console.colour("refused" if error.get("blocked") else "failed", "yellow")
-        yield f"  {verdict} [{error.get('code')}] {message}"
+        yield f"  {verdict} [{one_line(str(error.get('code')), _NAME_CHARS)}] {message}"
         return
     if not rows:
         yield "  ok"

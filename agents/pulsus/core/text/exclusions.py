@@ -23,10 +23,15 @@ _SURE: Final = (
 )
 _NEGATION: Final = r"not|never|cannot|can't|n't|(?:do|does|did|is|are|was|were|has|have)n'?t"
 _MARK: Final = re.compile(rf"(?i)(?<![\w./-])(?:(?P<sure>{_SURE})|{_NEGATION})(?=\s)")
+_NUMBER_NEXT: Final = (
+    r"(?=\s+(?:than|about|around|roughly|an?|half|one|two|three|four|five|six|seven|eight|nine|ten)\b"
+    r"|\s+\W{0,2}\d)"
+)
+"""Otherwise the word may be a name or a place: "not lower.log", "not under /var"."""
 _NO_EXCLUSION: Final = re.compile(
-    rf"(?i)\s+(?:only|just|yet|to|be|sure|necessarily|{SMALLER}|{LARGER}"
-    r"|later|earlier|over|above|below|under|exceeding|at\s+(?:all|least|most)"
-    rf"|(?:\w{{1,20}}\s+){{0,2}}(?:{COMPARED_THAN}|(?:later|earlier)\s+than))\b"
+    r"(?i)\s+(?:(?:only|just|yet|to|be|sure|necessarily|more|less|fewer|at\s+(?:all|least|most))(?![\w./-])"
+    rf"|(?:{SMALLER}|{LARGER}|later|earlier|over|above|below|under|exceeding){_NUMBER_NEXT}"
+    rf"|(?:\w{{1,20}}\s+){{0,2}}(?:{COMPARED_THAN}|(?:later|earlier)\s+than)\b)"
 )
 """Words behind a negation that make a bound of it, or that exclude nothing."""
 _REVERSED: Final = re.compile(

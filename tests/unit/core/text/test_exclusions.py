@@ -27,6 +27,9 @@ def clauses(text):
         ("remove logs except a.log and b.log, then show the rest", "except a.log and b.log"),
         ("which files are not owned by root", "not owned by root"),
         ("services that are not running", "not running"),
+        ("delete files older than 30 days in ./data, not lower.log", "not lower.log"),
+        ("delete old files in ./data, not older.log", "not older.log"),
+        ("biggest files in /var, not under /var/log", "not under /var/log"),
     ],
 )
 def test_an_excluded_member_is_not_missed(text, words):
@@ -37,6 +40,9 @@ def test_an_excluded_member_is_not_missed(text, words):
     "text",
     [
         "files not older than 3 days",
+        "files not over 5 MB",
+        "disks not under two percent",
+        "show 5 files, not more",
         "processes that use no more than 5 percent",
         "drop everything whose user isn't root",
         "what is in a.env that I don't have in b.env",
