@@ -39,8 +39,8 @@ def answer_command(
             yield from _state(session)
         case "/why", []:
             yield from _why(decisions)
-        case (("/pin" | "/unpin"), [resource]):
-            yield _pin(session, resource, pinned=name == "/pin")
+        case "/pin" | "/unpin", [_, *_]:
+            yield _pin(session, " ".join(rest), pinned=name == "/pin")
         case "/reset", [] | ["pinned"]:
             session.reset(keep_pinned=bool(rest))
             yield "the session is reset: resources have to be found again"
