@@ -138,7 +138,12 @@ def test_a_run_that_waits_made_no_write_and_its_id_is_none_of_approvals(own):
     assert "Undo:" not in undone.err
 
 
-@pytest.mark.parametrize("said", ["# notes\n", "a: 1\n", "\x00"])
+OWN_PLAN = "# my plan\nplan: {steps: [{id: a, tool: x, inputs: {}, outputs: {}}]}\n"
+KEPT = ["# notes\n", "a: 1\n", "\x00", "plan: basic\nseats: 12\n", "plan: [\n", OWN_PLAN]
+"""Files that have no mark of a saved plan. Billing data has a key `plan` too."""
+
+
+@pytest.mark.parametrize("said", KEPT)
 def test_a_plan_never_replaces_a_file_that_is_none(project, said):
     file = project / "notes.yaml"
     file.write_text(said, encoding="utf-8")
@@ -146,7 +151,40 @@ def test_a_plan_never_replaces_a_file_that_is_none(project, said):
     assert (done.code, "is no plan" in done.err) == (2, True)
     saved = pulsus_here(project, "agent", "hi", "--save-plan", file)
     assert (saved.code, "is no plan" in saved.err) == (2, True)
+    undone = pulsus_here(project, "runs", "undo", "no-run", "-o", file)
+    assert (undone.code, "is no plan" in undone.err) == (2, True)
     assert file.read_text("utf-8") == said
+
+
+def test_a_plan_that_cannot_be_written_is_not_composed_first(project):
+    """The words would be refused with 5, so the target was looked at before them."""
+    (project / "notes.yaml").write_text("# notes\n", encoding="utf-8")
+    done = pulsus_here(project, "plan", "qwertz asdfgh", "-o", "notes.yaml")
+    assert (done.code, "is no plan" in done.err) == (2, True)
+
+
+def test_a_plan_written_by_hand_may_be_pinned_in_its_own_file(project):
+    text = (
+        "plan:\n  steps:\n    - {id: a, tool: storage/usage/disk_usage, inputs: {}, outputs: {}}\n"
+    )
+    (project / "hand.yaml").write_text(f"{text}io: {{params: [], returns: []}}\n", encoding="utf-8")
+    done = pulsus_here(project, "plan", "--file", "hand.yaml", "-o", project / "hand.yaml")
+    assert done.code == 0, done.err
+    assert "in place of the file that it was made from" in done.err
+
+
+@pytest.mark.parametrize("command", [["plan", "biggest files"], ["agent", "hi"]])
+def test_a_name_that_is_too_long_for_a_plan_is_no_crash(project, command):
+    option = "-o" if command[0] == "plan" else "--save-plan"
+    done = pulsus_here(project, *command, option, "x" * 300, "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (2, "STORAGE_UNWRITABLE"), done.err
+
+
+def test_a_target_that_cannot_be_replaced_does_not_hide_that_it_goes_without_a_server(project):
+    (project / "notes.yaml").write_text("# notes\n", encoding="utf-8")
+    server = ["--server", "http://127.0.0.1:9"]
+    done = pulsus_here(project, "agent", "hi", *server, "--save-plan", "notes.yaml")
+    assert (done.code, "--server goes without" in done.err) == (2, True)
 
 
 def test_a_plan_that_replaces_one_says_so(project):

@@ -107,10 +107,6 @@ def command(
     text = " ".join(request)
     if not text.strip():
         raise UsageError("the request is empty", hint='say what to do: pulsus agent "REQUEST"')
-    if target is not None:
-        from pulsus.core.compose.saved_plans.saved_plan_file import require_plan_or_new
-
-        require_plan_or_new(target)  # before a run whose suggestions could not be written
     if server is not None:
         if level or max_turns or target:
             raise UsageError(
@@ -118,6 +114,10 @@ def command(
                 hint="the settings of the server decide",
             )
         _run_on_server(session, server, text)
+    if target is not None:
+        from pulsus.core.compose.saved_plans.saved_plan_file import require_plan_or_new
+
+        require_plan_or_new(target)  # before a run whose suggestions could not be written
     approver = TerminalApprover() if session.interactive else None
     rows = 8 if session.verbosity > 0 or console.is_terminal(sys.stderr) else 0
     summary, live = AgentRunSummary(), LiveView(quiet=session.verbosity < 0, rows=rows)

@@ -100,6 +100,7 @@ def command(
             hint='pulsus plan "REQUEST" -o plan.yaml, or: pulsus plan --file edited.yaml',
         )
     _refuse_verb_of_a_file(request)
+    check_target(target, source)
     likely: Mapping[str, JsonValue] = {}
     if source:
         saved = _from_file(session, source, inputs)
@@ -107,6 +108,17 @@ def command(
         saved, likely = _from_request(session, " ".join(request), inputs, fill=fill)
     print_plan(session, saved, target, source=source, likely=likely)
     raise SystemExit(CHANGES_FOUND if detailed and saved.writes else 0)
+
+
+def check_target(target: Path | None, source: Path | None = None) -> None:
+    """Refuse a file that a plan would destroy before the work, which may ask a person.
+
+    Raises as `require_plan_or_new`.
+    """
+    if target is not None:
+        from pulsus.core.compose.saved_plans.saved_plan_file import require_plan_or_new
+
+        require_plan_or_new(target, source)
 
 
 def _refuse_verb_of_a_file(words: Sequence[str]) -> None:
@@ -204,7 +216,7 @@ def print_plan(
     from pulsus.routing.plans.save_plan import find_missing
 
     missing = find_missing(saved, session.app)
-    replaces = target is not None and write_saved_plan(saved, target)
+    replaces = target is not None and write_saved_plan(saved, target, source)
     if session.json:
         named = [
             {"name": each.name, "type": each.type_hint, "description": each.description}
@@ -231,7 +243,8 @@ def print_plan(
     count = len(saved.plan.steps)
     steps = f"{count} step{'s' if count != 1 else ''}"
     told = f"{writes} may write" if writes else "none writes"
-    before = "the file that it was made from" if source == target else "an earlier plan"
+    is_own = source is not None and source.resolve() == target.resolve()
+    before = "the file that it was made from" if is_own else "an earlier plan"
     there = f", in place of {before}" if replaces else ""
     console.note(f"wrote {target}{there}: {steps}, {told}")
     file = shlex.quote(str(target))

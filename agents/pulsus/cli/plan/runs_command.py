@@ -243,10 +243,11 @@ def undo_command(session: CommandSession, run_id: str, target: Path | None) -> N
     """
     from dataclasses import replace
 
-    from pulsus.cli.plan.plan_command import print_plan
+    from pulsus.cli.plan.plan_command import check_target, print_plan
     from pulsus.routing.plans.apply_plan import later_edits
     from pulsus.routing.plans.undo_plan import make_undo_plan
 
+    check_target(target)
     run_id = _named_run(session, run_id)
     undo = make_undo_plan(session.app, run_id)
     undo = replace(undo, notes=(*later_edits(session.app, run_id), *undo.notes))

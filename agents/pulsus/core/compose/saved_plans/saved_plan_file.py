@@ -23,7 +23,7 @@ from pulsus.core.system import atomic_write
 from pulsus.core.system.regular_files import ExpectedFile
 from pulsus.core.system.yaml_position import find_position
 from pulsus.core.types import JsonValue, Plan
-from pulsus.errors import PlanEdited, PlanInvalid, PulsusError, UsageError
+from pulsus.errors import PlanEdited, PlanInvalid, PulsusError, UsageError, storage_errors
 
 MAX_BYTES = 10_000_000
 """Largest plan file that is read."""
@@ -100,32 +100,39 @@ def render_saved_plan(saved: SavedPlan) -> str:
     return _HEADER + plan_file.dump_yaml(saved_plan_to_dict(saved))
 
 
-def write_saved_plan(saved: SavedPlan, path: Path) -> bool:
+def write_saved_plan(saved: SavedPlan, path: Path, source: Path | None = None) -> bool:
     """Write the file, at once or not at all. Returns True if it replaces a plan.
 
-    Raises DiskFull, StorageUnwritable, and as `require_plan_or_new`.
+    Raises DiskFull, and as `require_plan_or_new`.
     """
-    replaces = require_plan_or_new(path)
+    replaces = require_plan_or_new(path, source)
     atomic_write.write_bytes(path, render_saved_plan(saved).encode("utf-8"))
     return replaces
 
 
-def require_plan_or_new(path: Path) -> bool:
-    """Return True for a file with a plan, and False for none or an empty one.
+def require_plan_or_new(path: Path, source: Path | None = None) -> bool:
+    """Return True for a saved plan or the file `source`, and False for no file or an empty one.
 
-    Raises UsageError for any other file, which a plan would destroy. A plan may be damaged.
+    Raises UsageError for any other file, which a plan would destroy: many files have a key `plan`,
+    and a plan that was written by hand has comments. So a file that cannot be parsed is refused
+    too. Raises StorageUnwritable for a path that cannot be looked at.
     """
-    if not path.exists():
-        return False
+    with storage_errors(path):
+        if not path.exists():
+            return False
+        # `source` was named as a plan to be pinned, and its caller reads it as one.
+        if source is not None and path.resolve() == source.resolve():
+            return True
     try:
         text, data = _read(path)
     except PulsusError:
         text, data = "?", None
-    if isinstance(data, dict) and not {*_EXPECTED.keys}.isdisjoint(data):
+    if isinstance(data, dict) and MARK in data:
         return True
     if text.strip():
         raise UsageError(
-            f"{path} exists and is no plan, so no plan is written there",
+            f"{path} exists and is no plan that Pulsus saved, because it has no key {MARK!r}; "
+            "so no plan is written there",
             hint="name another file, or move this one away",
         )
     return False
