@@ -208,6 +208,18 @@ def test_last_means_the_newest_run_of_a_plan(project):
     assert run(project, "runs", "undo", "last")[1]["error"]["message"] == f"{newest} wrote nothing"
 
 
+@pytest.mark.parametrize("decision", ["--yes", "--settle=w=done"])
+def test_a_run_that_was_not_named_is_not_confirmed_because_it_is_the_newest(project, decision):
+    save(project, write("w", project / "new"))
+    run_id = run(project, "apply", "plan.yaml")[1]["run_id"]
+    code, refused = run(project, "runs", "resume", "last", decision)
+    assert (code, refused["error"]["code"]) == (2, "USAGE")
+    assert refused["error"]["hint"].endswith(f"pulsus runs resume {run_id} {decision}")
+    listed = run(project, "runs", "list", schema="runs-list")[1]["runs"]
+    assert [each["state"] for each in listed] == ["waiting"]
+    assert not (project / "new").exists()
+
+
 def killed_in_a_write(folder):
     """Kill `pulsus apply` when its write has changed the file. Return the id of the run."""
     target = folder / "new"
@@ -352,9 +364,12 @@ def test_an_applied_plan_is_composed_again_for_its_request(project):
     said = pulsus_here(project, "feedback", "last", "--none")
     assert said.code == 0, said.err
     assert "not enough" not in said.out
-    for words in (asked, asked.replace("mark", "db")):
-        ended = pulsus_here(project, "plan", words, "-o", "ended.yaml")
-        assert ended.code or "wrote ended.yaml: 1 step" in ended.err
+    # The words alone name one tool, by its name, and with the other file none.
+    ended = pulsus_here(project, "plan", asked, "-o", "ended.yaml", "--output", "json")
+    assert ended.code == 0, ended.err
+    assert [step["tool"] for step in ended.json["plan"]["steps"]] == ["system/check/mark_facts"]
+    code, refused = run(project, "plan", asked.replace("mark", "db"), "-o", "ended.yaml")
+    assert (code, refused["error"]["code"]) == (5, "LLM_NOT_CONFIGURED")
 
 
 def flat(text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -156,7 +157,8 @@ def resume_command(
 ) -> None:
     """Go on with RUN where it stopped. Steps that are done are not run again.
 
-    `last` is the newest run of a plan.
+    `last` is the newest run of a plan. --yes and --settle need the id of the run, because the
+    newest run may be one that another person or a server started.
 
     A write that was started and did not report is in doubt. The `Verify:` of its tool may settle
     that. If it does not, the run waits until you say with --settle what you found.
@@ -168,6 +170,8 @@ def resume_command(
 
     app = session.app
     answers = _parse_settled(settled)
+    if run_id == "last" and (yes or settled):
+        raise _needs_an_id(session, yes=yes, settled=settled)
     run_id = _named_run(session, run_id)
     with closing(apply_plan.open_journal_of(app, run_id)) as journal:
         saved = apply_plan.saved_plan_of(journal.read_run(run_id))
@@ -265,6 +269,26 @@ def _named_run(session: CommandSession, said: str) -> str:
     request = f": {one_line(run.request, 200)}" if run.request else ""
     console.note(f"last is {run.run_id}, {run.state}{request}")
     return run.run_id
+
+
+def _needs_an_id(session: CommandSession, *, yes: bool, settled: Sequence[str]) -> UsageError:
+    """Return the error for a decision about `last`, with the command for that run."""
+    from pulsus.core.telemetry.sanitize import one_line
+    from pulsus.routing.plans.apply_plan import newest_run
+
+    run = newest_run(session.app)
+    options = [*(["--yes"] if yes else []), *(f"--settle={each}" for each in settled)]
+    given = " and ".join(["--yes"] * yes + ["--settle"] * bool(settled))
+    request = f", {one_line(run.request, 200)!r}" if run.request else ""
+    error = UsageError(
+        f"{given} decides about one run, and `last` may be a run of another person: now it is "
+        f"{run.run_id}{request}"
+    )
+    error.offer(
+        f"look at it first: pulsus runs show {run.run_id}",
+        f"if you mean it: {shlex.join(['pulsus', 'runs', 'resume', run.run_id, *options])}",
+    )
+    return error
 
 
 def _print_verdicts(
