@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pulsus.bootstrap.app import App
 from pulsus.config import settings_cache
 from pulsus.config.settings import Settings
+from pulsus.errors import ConfigError
 
 if TYPE_CHECKING:
     from pulsus.routing.search.vector_cache import Progress
@@ -64,6 +66,14 @@ def _recovered(app: App) -> App:
     return app
 
 
+def _redacted(failure: ConfigError) -> ConfigError:
+    """Return the error without secrets: it shows the wrong value, whatever that is."""
+    from pulsus.core.telemetry.redaction import Redactor  # only for settings that are wrong
+
+    redact = Redactor.from_environment(os.environ).redact
+    return ConfigError(redact(failure.message), hint=redact(failure.hint), **failure.details)
+
+
 def _wired(project: Path, flags: dict[str, Any], progress: Progress | None) -> App:
     sources = settings_cache.SettingsFingerprint.of(project, flags)
     if sources.silent:
@@ -75,7 +85,10 @@ def _wired(project: Path, flags: dict[str, Any], progress: Progress | None) -> A
     from pulsus.config import layers
     from pulsus.config.trust import settings_to_approve
 
-    found = layers.read_layers(Settings, project, flags)
-    settings = layers.validate_layers(Settings, found)
+    try:
+        found = layers.read_layers(Settings, project, flags)
+        settings = layers.validate_layers(Settings, found)
+    except ConfigError as failure:
+        raise _redacted(failure) from None
     asked = settings_to_approve.find_widenings(settings, found.origins, project)
     return App(project, settings, found.origins, progress, sources, asked)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -47,17 +48,30 @@ def invalid_value_error(
     )
 
 
-def not_json_error(name: str, wrong: json.JSONDecodeError, model: type[Section]) -> ConfigError:
-    """Return the error to raise for a variable of a list or a table that is no JSON."""
-    key = name.removeprefix(PREFIX).lower().replace("__", ".")
-    fits = describe_allowed(model, key.split("."))
-    failure = _value_error(key, wrong.doc, name, f"it should be {fits}", "environment")
-    failure.hint = (
-        f"correct its JSON at character {wrong.pos + 1}"
-        if wrong.doc.lstrip().startswith(("[", "{"))
-        else f"write it as JSON, for example {name}='{json.dumps([wrong.doc])}'"
-    )
-    return failure
+def not_json_error(
+    given: Iterable[str], wrong: json.JSONDecodeError, model: type[Section]
+) -> ConfigError | None:
+    """Return the error to raise for a variable of a list or a table that is no JSON.
+
+    It is one of the variables `given`. None if none of them has this value: the reader of variables
+    names the value alone.
+    """
+    for name in given:
+        key = name[len(PREFIX) :].lower().replace("__", ".")
+        hint = _hint_at(model, key.split("."))
+        example = _json_example(hint)
+        if os.environ[name] != wrong.doc or not isinstance(example, list | dict):
+            continue
+        reason = f"it should be {_describe_hint(hint)}"
+        failure = _value_error(key, wrong.doc, name, reason, "environment")
+        # An example of its own: the value may be a secret that was put here by mistake.
+        failure.hint = (
+            f"correct its JSON at character {wrong.pos + 1}"
+            if wrong.doc.lstrip().startswith(("[", "{"))
+            else f"write it as JSON, for example {name}={shlex.quote(json.dumps(example))}"
+        )
+        return failure
+    return None
 
 
 def not_a_table_error(key: str, value: object, origin: str) -> ConfigError:
@@ -115,10 +129,13 @@ def repeated_section_error(reason: str, text: str, shown: str) -> ConfigError | 
 
 def describe_allowed(model: type[Section], at: Sequence[int | str]) -> str:
     """Describe the allowed values at a path of keys and positions."""
-    hint: Any = model
+    return _describe_hint(_hint_at(model, at))
+
+
+def _hint_at(hint: Any, at: Sequence[int | str]) -> Any:
     for part in at:
         hint = _inner_hint(hint, part)
-    return _describe_hint(hint)
+    return hint
 
 
 def _inner_hint(hint: Any, part: int | str) -> Any:
@@ -147,6 +164,23 @@ def _describe_hint(hint: Any) -> str:
             return 'a list, for example ["a", "b"]'
         case _:
             return "a table"
+
+
+def _json_example(hint: Any) -> Any:
+    """Return an example of a value: a list or a table only if the setting takes nothing else."""
+    base = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    inner = get_args(base)
+    match get_origin(base) or base:
+        case origin if origin is Literal:
+            return inner[0]
+        case origin if origin in (int, float):
+            return 1
+        case origin if origin is tuple:
+            return [_json_example(inner[0])]
+        case origin if origin is dict:
+            return {"name": _json_example(inner[1])}
+        case _:
+            return "name"
 
 
 def _describe_range(limits: Mapping[str, Any]) -> str:

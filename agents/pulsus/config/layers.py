@@ -134,10 +134,10 @@ def _read_environment(model: type[Section]) -> Tree:
         return _with_aliases(EnvSettingsSource(_environment_model(model))())
     except SettingsError as error:
         wrong = error.__cause__
+        found = None
         if isinstance(wrong, json.JSONDecodeError):
-            name = next(each for each in given if os.environ[each] == wrong.doc)
-            raise diagnostics.not_json_error(name, wrong, model) from error
-        raise ConfigError(
+            found = diagnostics.not_json_error(given, wrong, model)
+        raise found or ConfigError(
             f"a {PREFIX}* variable of a list or a table is not JSON",
             hint="write it like PULSUS_PLUGINS__DISABLED='[\"name\"]'",
         ) from error

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from pulsus.bootstrap import inspect
 from pulsus.config import diagnostics, layers
 from pulsus.config.layers import setting_keys
 from pulsus.config.settings import Settings
@@ -103,15 +104,18 @@ def test_a_variable_is_not_taken_for_one_that_is_not_like_it(tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("read", """write it as JSON, for example PULSUS_ACCESS__KINDS='["read"]'"""),
+        ("read", """write it as JSON, for example PULSUS_ACCESS__KINDS='["resolve"]'"""),
+        ("'a b'", """write it as JSON, for example PULSUS_ACCESS__KINDS='["resolve"]'"""),
         ('["read"', "correct its JSON at character 8"),
     ],
 )
 def test_a_list_that_is_no_json_is_told_in_the_words_of_the_settings(
     tmp_path, monkeypatch, text, hint
 ):
-    monkeypatch.setenv("PULSUS_NON_INTERACTIVE", "true")
+    # Variables of texts with the same value, one before and one after the wrong one.
+    monkeypatch.setenv("PULSUS_RANKER__ENGINE", text)
     monkeypatch.setenv("PULSUS_ACCESS__KINDS", text)
+    monkeypatch.setenv("PULSUS_STATE_DIR", text)
     with pytest.raises(ConfigError) as failure:
         layers.read_layers(Settings, tmp_path, {})
     assert failure.value.message == (
@@ -119,6 +123,47 @@ def test_a_list_that_is_no_json_is_told_in_the_words_of_the_settings(
         'for example ["a", "b"]'
     )
     assert failure.value.hint == hint
+
+
+def test_a_table_that_is_no_json_is_not_told_to_be_a_list(tmp_path, monkeypatch):
+    monkeypatch.setenv("PULSUS_RANKER__WEIGHTS", "foo")
+    with pytest.raises(ConfigError) as failure:
+        layers.read_layers(Settings, tmp_path, {})
+    assert "(PULSUS_RANKER__WEIGHTS): it should be a table" in failure.value.message
+    assert failure.value.hint == (
+        """write it as JSON, for example PULSUS_RANKER__WEIGHTS='{"name": 1}'"""
+    )
+
+
+def test_a_list_in_a_variable_of_lower_case_is_not_told_to_be_a_table(tmp_path, monkeypatch):
+    monkeypatch.setenv("pulsus_access__kinds", "read")
+    with pytest.raises(ConfigError) as failure:
+        layers.read_layers(Settings, tmp_path, {})
+    assert 'access.kinds = "read" (pulsus_access__kinds): it should be a list' in (
+        failure.value.message
+    )
+
+
+SECRET = "api_key=sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+@pytest.mark.parametrize("text", [SECRET, json.dumps([SECRET])])
+def test_a_wrong_variable_does_not_show_the_secret_in_its_value(tmp_path, monkeypatch, text):
+    monkeypatch.setenv("PULSUS_ACCESS__KINDS", text)
+    with pytest.raises(ConfigError) as failure:
+        inspect(tmp_path, {})
+    shown = repr((failure.value.message, failure.value.hint, failure.value.details))
+    assert "access.kinds" in shown
+    assert "[redacted]" in shown
+    assert "sk-ant" not in shown
+
+
+def test_a_wrong_settings_file_does_not_show_the_secret_in_its_value(tmp_path):
+    (tmp_path / "config").mkdir()
+    (tmp_path / FILE).write_text(f"[ranker]\nthreshold = {json.dumps(SECRET)}", encoding="utf-8")
+    with pytest.raises(ConfigError) as failure:
+        inspect(tmp_path, {})
+    assert "sk-ant" not in failure.value.message + failure.value.hint
 
 
 def test_it_can_be_said_what_every_setting_takes():
