@@ -429,22 +429,26 @@ def test_long_differences_are_counted_and_only_shown_on_demand(pulled, monkeypat
     assert "return {" not in done.out
     assert "-v shows them for each tool" in done.err
     whole = pulsus_here(pulled, "audit", "--accept-records", "-v").out
-    assert "99" in whole
+    assert '  +    return {"words": 99}' in whole.splitlines()
     assert "says the record" in whole
 
 
-def test_the_table_of_records_has_the_tools_that_write_first_and_names_how_many_are_left(
-    pulled, monkeypatch
+@pytest.mark.parametrize("by_commit", [False, True], ids=["asked", "--expect-commit"])
+def test_no_tool_is_hidden_behind_a_count_when_its_records_are_accepted(
+    pulled, monkeypatch, by_commit
 ):
     promoted(pulled, READER, target=Target("a", "b", "reader"))
     as_in_a_clone(pulled)
+    git(pulled, "add", "workflows")
+    git(pulled, "commit", "-qm", "three")
     monkeypatch.setattr(audit_records, "_MOST_LINES", 0)
     monkeypatch.setattr(audit_records, "_MOST_TOOLS", 1)
-    out = pulsus_here(pulled, "audit", "--accept-records").out
+    commit = ("--expect-commit", git(pulled, "rev-parse", "HEAD")) if by_commit else ()
+    out = pulsus_here(pulled, "audit", "--accept-records", *commit).out
     assert "(1 write, 1 read)" in out
-    assert "system/count/things" in out
-    assert "a/b/reader" not in out
-    assert "and 1 more tool" in out
+    (row,) = [line for line in out.splitlines() if line.startswith("system/count/things ")]
+    assert "write" in row
+    assert "and 1 more tool: a/b/reader" in out.splitlines()
 
 
 def test_another_commit_than_the_one_checked_out_is_not_accepted(pulled):

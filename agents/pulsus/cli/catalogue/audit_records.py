@@ -25,6 +25,8 @@ _MOST_LINES = 100
 """Lines of differences that are shown at once; more of them are shown on demand."""
 _MOST_TOOLS = 20
 """Rows of the table that stands for the differences. Tools that write come first."""
+_LINE_CHARS = 100
+"""Width of the list of the other tools where no terminal has one."""
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -106,7 +108,10 @@ def _tools(found: Sequence[PendingRecords]) -> str:
 
 
 def _show(session: CommandSession, found: Sequence[PendingRecords], *, brief: bool) -> None:
-    """Show each record with its difference; `brief` gives counts and the first tools in a table."""
+    """Show each record with its difference; `brief` gives counts and the first tools in a table.
+
+    The ids of the other tools follow, because a record can call its tool a read to stand last.
+    """
     if brief:
         kinds = {each.tool: _kind(session, each) for each in found}
         first = sorted(found, key=lambda each: kinds[each.tool] in ("read", "resolve"))
@@ -125,8 +130,11 @@ def _show(session: CommandSession, found: Sequence[PendingRecords], *, brief: bo
         count = console.counted(sum(len(each.difference) for each in found), "line")
         console.echo(f"the records of {_tools(found)} are not in your decision log ({of_each}):")
         console.table(("tool", "version", "kind", "commit", "difference"), rows)
-        if more := len(first) - len(rows):
-            console.echo(f"and {console.counted(more, 'more tool')}")
+        if more := [each.tool for each in first[_MOST_TOOLS:]]:
+            count_more = console.counted(len(more), "more tool")
+            named = ", ".join(map(one_line, more))
+            columns = console.width() or _LINE_CHARS
+            console.echo(f"and {count_more}: {named}", columns, hanging=2)
         console.note(f"the differences have {count}: -v shows them for each tool")
         return
     for each in found:
