@@ -61,6 +61,17 @@ def test_a_picture_is_not_written_under_the_name_of_another_format(tmp_path):
     assert "drawn: load.svg" in drawn.err
 
 
+def test_an_empty_name_of_a_picture_is_refused_without_a_traceback(tmp_path):
+    done = pulsus_here(write(tmp_path), "place", "cluster.json", "--plot", "")
+    assert done.code == 2
+    assert "error[USAGE]: --plot '': the picture needs a file name" in done.err
+
+
+def test_the_suggested_name_of_a_picture_can_be_pasted_into_a_shell(tmp_path):
+    done = pulsus_here(write(tmp_path), "place", "cluster.json", "--plot", "my load.png")
+    assert "hint: --plot 'my load.svg'" in done.err
+
+
 def test_a_facts_file_in_place_of_a_cluster_is_told_its_option(tmp_path):
     (tmp_path / "facts.yaml").write_text("nodes: []\nvms: []\n")
     done = pulsus_here(tmp_path, "place", "facts.yaml")

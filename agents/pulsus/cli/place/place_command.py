@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,9 +98,11 @@ def command(
     from pulsus.placement.what_if import apply_change
 
     if plot and plot.suffix.lower() != ".svg":
+        if not plot.name:
+            raise UsageError("--plot '': the picture needs a file name", hint="--plot load.svg")
         raise UsageError(
             f"--plot {str(plot)!r}: the picture is an SVG file",
-            hint=f"--plot {plot.with_suffix('.svg')}",
+            hint=f"--plot {shlex.quote(str(plot.with_suffix('.svg')))}",
         )
     needed = (not facts) + check
     if len(files) != needed:
