@@ -5,6 +5,8 @@ import os
 
 import pytest
 
+from pulsus import bootstrap
+from pulsus.cli.setup import config_trust_command
 from pulsus.config.user_state import UserState
 from tests.project import COUNT, PULSUS, make, pulsus_here, trust
 
@@ -79,6 +81,45 @@ def test_a_misspelt_setting_is_not_revoked_without_a_word(tmp_path):
     assert "did you mean sandbox.network" in done.err
     known = pulsus_here(tmp_path, "config", "trust", "--revoke", "sandbox.network")
     assert (known.code, known.out) == (0, "sandbox.network had no approval here\n")
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_no_approval_is_revoked_if_another_key_is_misspelt(tmp_path, form):
+    folder = setting(tmp_path, "[compose]\nmax_steps = 40\n")
+    trust(folder)
+    revoke = ["config", "trust", "--revoke", "compose.max_steps"]
+    done = pulsus_here(folder, *revoke, "--revoke", "nosuch.key", "--output", form)
+    assert done.code == 2
+    kept = pulsus_here(folder, *revoke, "--output", "json")
+    assert kept.json["revoked"] == ["compose.max_steps"]
+
+
+@pytest.mark.parametrize("named", ["~nosuchuser/bin/python", f"{'x' * 300}/bin/python"])
+@pytest.mark.parametrize("args", [["gc"], ["config", "trust", "tools.python"]], ids=" ".join)
+def test_no_name_of_a_program_stops_the_question_with_a_traceback(tmp_path, args, named):
+    setting(tmp_path, f"[tools]\npython = {json.dumps(named)}\n")
+    assert pulsus_here(tmp_path, *args).code == 4
+    (asked,) = bootstrap.inspect(tmp_path, {"cache_enabled": False}).standings
+    told = list(config_trust_command._program_lines(tmp_path, asked))
+    assert told == ["this file does not exist yet"]
+
+
+@pytest.mark.parametrize("named", ["~nosuchuser/bin/python", f"{'x' * 300}/bin/python"])
+def test_a_program_that_cannot_exist_is_a_settings_error_and_no_traceback(tmp_path, named):
+    named_by = {"PULSUS_TOOLS__PYTHON": named}
+    folder = make(tmp_path / "project", warm=False)
+    done = pulsus_here(
+        folder, "validate", "workflows/domains/text", "--output", "json", env=named_by
+    )
+    assert (done.code, done.json["error"]["code"]) == (2, "CONFIG_INVALID")
+
+
+def test_a_nul_in_a_setting_is_refused_without_a_traceback(tmp_path):
+    setting(tmp_path, '[tools]\npython = "a\\u0000b"\n')
+    done = pulsus_here(tmp_path, "gc")
+    assert done.code == 2
+    assert "error[CONFIG_INVALID]: setting tools.python" in done.err
+    assert "a NUL character is not allowed" in done.err
 
 
 def test_validating_one_file_as_editors_do_stops_too(unapproved):

@@ -33,10 +33,11 @@ class ValidationSetup:
         python = self.ground.settings.tools.python
         if not python:
             return None
+        from pulsus.config.trust.approval_hash import program_path
         from pulsus.core.sandbox.interpreter import NoInterpreter, read_interpreter
 
         try:
-            return read_interpreter(self.ground.project / Path(python).expanduser())
+            return read_interpreter(program_path(self.ground.project, python))
         except NoInterpreter as error:
             hint = 'name one with bin/python, or leave it "" for the Python of Pulsus'
             raise ConfigError(f"tools.python: {error}", hint=hint) from None

@@ -81,6 +81,12 @@ def not_a_table_error(key: str, value: object, origin: str) -> ConfigError:
     )
 
 
+def nul_error(key: str, value: object, origin: str) -> ConfigError:
+    """Return the error to raise for a text that no path, command or host can have."""
+    reason = "a NUL character is not allowed"
+    return _value_error(key, value, _origin_place(origin, key), reason, origin)
+
+
 def unknown_key_error(key: str, known: Iterable[str], origin: str) -> ConfigError:
     """Return the error to raise for a name that no setting has."""
     from rapidfuzz import fuzz, process  # only on this error path: keeps start-up light

@@ -174,6 +174,9 @@ def _check_keys(model: type[Section], layer: Tree, origin: str) -> None:
             raise diagnostics.not_a_table_error(key, value, origin)
         if not _is_known(model, key):
             raise diagnostics.unknown_key_error(key, known, origin)
+        texts = [key, *value] if isinstance(value, list) else [key, value]
+        if any(isinstance(each, str) and "\0" in each for each in texts):
+            raise diagnostics.nul_error(key, value, origin)
 
 
 def setting_keys(model: type[Section]) -> tuple[str, ...]:

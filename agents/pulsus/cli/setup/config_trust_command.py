@@ -157,12 +157,17 @@ def _ask_approval(session: CommandSession, each: SettingApproval) -> bool:
 
 def _program_lines(project: Path, each: SettingApproval) -> Iterator[str]:
     """Yield why the same text needs another approval, and if no file has this name yet."""
+    import os
+
+    from pulsus.config.trust.approval_hash import program_path
+
     if each.approved and each.approved.value == each.value:
         yield (
             "changed: the program, or the pyvenv.cfg of its environment, was made or replaced "
             f"since {each.approved.approved_at}"
         )
-    if not (project / Path(str(each.value)).expanduser()).exists():
+    # pathlib's raises for a name that is too long.
+    if not os.path.exists(program_path(project, str(each.value))):  # noqa: PTH110
         yield "this file does not exist yet"
 
 
@@ -178,12 +183,15 @@ def _change_lines(default: Any, value: Any) -> list[str]:
 
 def _revoke_approvals(session: CommandSession, keys: Sequence[str]) -> None:
     from pulsus.bootstrap import project_trust
+    from pulsus.config.trust.approved_settings import SettingApprovals
+    from pulsus.config.user_state import UserState
 
-    had = project_trust.revoke(session.project, keys)
+    approvals = SettingApprovals.load(UserState.of(session.project))
     for key in keys:
-        if key not in had:
+        if not approvals.of(session.project, key):
             problem = f"there is no setting {key!r}, and nothing is approved under that name"
             _require_setting(session, key, problem)
+    had = project_trust.revoke(session.project, keys)
     if session.json:
         console.document({"ok": True, "revoked": had})
         return

@@ -55,8 +55,16 @@ def bound_hash(found: Widening, value: Any, project: Path) -> str:
     return _text_hash("\n".join((found.sha256, *_program_parts(project, str(value)))))
 
 
+def program_path(project: Path, named: str) -> Path:
+    """Return the path of the program that a setting names; `~` of an unknown user stays as it is.
+
+    A repository can bring any text, and must not stop the question about it.
+    """
+    return project / os.path.expanduser(named)  # noqa: PTH111 - pathlib's raises for that user
+
+
 def _program_parts(project: Path, named: str) -> Iterator[str]:
-    path = project / Path(named).expanduser()
+    path = program_path(project, named)
     real = os.path.realpath(path)
     yield real
     if Path(real).is_relative_to(repository(project)):

@@ -80,7 +80,8 @@ def _describe_own(path: tuple[str, ...]) -> Interpreter:
 @functools.cache
 def read_interpreter(python: Path) -> Interpreter:
     """Return the Python at that absolute path. Raises NoInterpreter."""
-    if not (python.is_file() and os.access(python, os.X_OK)):
+    # In this order: pathlib's raises for a name that is too long.
+    if not (os.access(python, os.X_OK) and python.is_file()):
         raise NoInterpreter(
             f"{python} is not an executable file: name the python of an environment"
         )
