@@ -359,11 +359,11 @@ def _unknown(message: str) -> ApprovalUnknown:
 
 def _decided(card: ApprovalCard) -> ApprovalUnknown:
     """Return the error for a card that waits for no decision any more: it says who decided."""
-    why = (
-        f"{card.decided_by} decided it at {card.decided_at}"
-        if card.decided_by
-        else f"its time was over at {card.expires_at}"
-    )
+    why = f"{card.decided_by} decided it at {card.decided_at}"
+    if card.status == "expired":
+        why = f"its time was over at {card.expires_at}"
+        if card.decided_by:
+            why += f". {card.decided_by} approved it at {card.decided_at}, but it was not started"
     return ApprovalUnknown(
         f"the request {card.id} is {card.status} already: {why}",
         hint=f"`pulsus approvals show {card.id}` shows how it ended",

@@ -200,6 +200,18 @@ def test_a_second_decision_is_told_who_decided_first_and_when(made):
     assert "reveal" not in refused.value.hint
 
 
+def test_the_end_of_an_approval_that_was_not_started_is_not_called_a_decision(made):
+    card = made.propose(seconds=600)
+    approved = made.approve(made.token(card, "bert"), "bert")
+    made.seconds = 600.0
+    with pytest.raises(ApprovalUnknown) as refused:
+        made.token(card, to_deny=True)
+    assert refused.value.message == (
+        f"the request {card.id} is expired already: its time was over at {card.expires_at}. "
+        f"bert approved it at {approved.decided_at}, but it was not started"
+    )
+
+
 def test_a_token_from_before_a_second_approver_existed_does_not_approve_an_own_request(made):
     token = made.token(made.propose())
     others = ApprovalsOfTest(approvers=2)
