@@ -46,6 +46,11 @@ def test_every_subcommand_is_offered(tmp_path):
         ("pulsus route --expl", ["--explain"]),
         ("pulsus tools list --output ", ["text", "json"]),
         ("pulsus nonsense", []),
+        ("pulsus help ", ["run", "tools"]),
+        ("pulsus help va", ["validate"]),
+        ("pulsus help tools ", ["list", "show", "check"]),
+        ("pulsus help nonsense ", []),
+        ("pulsus lst ", []),
     ],
 )
 def test_a_partial_word_is_completed(tmp_path, line, offers):

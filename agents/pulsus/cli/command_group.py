@@ -7,7 +7,7 @@ a mistake and gets a suggestion. Shell completion is in `shell_completion.py`.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from itertools import takewhile
 
@@ -131,13 +131,11 @@ class Pulsus(click.Group):
         """Return a subcommand, or `route` with the whole line as its request."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
             words = list(takewhile(lambda word: not word.startswith("-"), args))
+            if ctx.resilient_parsing:
+                return self._resolve_completed(ctx, args)
             if words[0].lower() == "help" and (asked := self._help_of(ctx, words[1:])):
                 return asked
-            unknown = args[0]
-            suggestion = _MEANT.get(unknown.lower()) if len(words) == 1 else None
-            if words[0].lower() == "help" and len(words) == 2 and (near := _resembled(words[1])):
-                unknown, suggestion = words[1], f"{near} --help"
-            suggestion = suggestion or _resembled(unknown)
+            unknown, suggestion = self._suggest(ctx, words)
             if suggestion:
                 raise click.UsageError(
                     f"no such command {unknown!r}: did you mean `pulsus {suggestion}`? "
@@ -146,6 +144,36 @@ class Pulsus(click.Group):
             ctx.meta[BARE] = True
             return "route", self.get_command(ctx, "route"), args
         return super().resolve_command(ctx, args)
+
+    def _resolve_completed(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that a line names while it is typed: no page, no error.
+
+        The words behind `help` are those of a command. Without any, the group itself completes.
+        """
+        words = args[1:] if args[0].lower() == "help" else args
+        if not words:
+            return None, None, []
+        if words[0] in COMMANDS:
+            return super().resolve_command(ctx, words)
+        return "route", self.get_command(ctx, "route"), args
+
+    def _suggest(self, ctx: click.Context, words: Sequence[str]) -> tuple[str, str | None]:
+        """Return what is no command, and the call that was probably meant; None for a request."""
+        match words:
+            case [word]:
+                return word, _MEANT.get(word.lower()) or _resembled(word, COMMANDS)
+            case [first, word] if first.lower() == "help":
+                near = _MEANT.get(word.lower()) or _resembled(word, COMMANDS)
+                is_option = near is not None and near.startswith("-")
+                return word, f"{near} --help" if near and not is_option else near
+            case [first, name, word] if first.lower() == "help":
+                group = self.get_command(ctx, name)
+                if isinstance(group, click.Group):
+                    near = _resembled(word, group.commands)
+                    return f"{name} {word}", f"{name} {near} --help" if near else f"{name} --help"
+        return words[0], _resembled(words[0], COMMANDS)
 
     def _help_of(
         self, ctx: click.Context, words: list[str]
@@ -185,19 +213,19 @@ def _request_words(args: Sequence[str]) -> str:
     return " ".join(takewhile(lambda word: not word.startswith("-"), args))
 
 
-def _resembled(word: str) -> str | None:
-    """Return the subcommand a bare word was probably meant to be."""
+def _resembled(word: str, known: Iterable[str]) -> str | None:
+    """Return the subcommand of `known` that a bare word was probably meant to be."""
     if not word.isidentifier():
         return None
     from rapidfuzz import fuzz, process  # only where a first word is no subcommand
     from rapidfuzz.distance import OSA
 
     low = word.lower()
-    found = process.extractOne(low, list(COMMANDS), scorer=fuzz.ratio, score_cutoff=75)
+    found = process.extractOne(low, list(known), scorer=fuzz.ratio, score_cutoff=75)
     if found:
         return found[0]
     # In a short name one typing error (`rnu`) is a third of the word.
-    short = [name for name in COMMANDS if len(name) == len(low) <= _SHORT]
+    short = [name for name in known if len(name) == len(low) <= _SHORT]
     return next((name for name in short if sorted(name) == sorted(low)), None) or next(
         (name for name in short if OSA.distance(name, low) == 1), None
     )

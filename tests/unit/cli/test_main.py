@@ -62,6 +62,11 @@ def test_help_and_a_command_show_its_page_instead_of_a_search(capsys, words, pag
         ("undo", "pulsus runs undo"),
         ("version", "pulsus --version"),
         ("help runn", "pulsus run --help"),
+        ("help undo", "pulsus runs undo --help"),
+        ("help list", "pulsus tools list --help"),
+        ("help version", "pulsus --version"),
+        ("help tools lst", "pulsus tools list --help"),
+        ("help tools nonsense", "pulsus tools --help"),
         ("validat", "pulsus validate"),
     ],
 )
@@ -71,7 +76,8 @@ def test_a_word_that_names_a_command_elsewhere_is_no_request(capsys, words, mean
 
 
 @pytest.mark.parametrize(
-    "request_words", ["uptime", "status", "help me", "help with backups", "list files in /var"]
+    "request_words",
+    ["uptime", "status", "help me", "help with backups", "help run backups", "list files in /var"],
 )
 def test_a_request_of_plain_words_is_still_a_request(request_words):
     from pulsus.cli.command_group import cli
