@@ -111,6 +111,30 @@ def test_the_likely_value_of_an_open_input_is_not_lost(project):
     assert "not taken" not in checked.out, checked.err
 
 
+OLD_FILES = "delete files older than 30 days in ./data"
+
+
+def test_the_values_that_a_hint_offers_are_not_refused_for_words_that_they_answer(own):
+    """The 30 of `30 days` was offered as the most files to delete, once days had its value."""
+    (own / "data").mkdir()
+    made = pulsus_here(own, "plan", OLD_FILES, "-o", "a.yaml")
+    assert "--input folder=./data --input days=30)" in made.err, made.err
+    assert "30.0" not in made.err
+    given = ["--input", "folder=./data", "--input", "days=30"]
+    again = pulsus_here(own, "plan", OLD_FILES, "-o", "b.yaml", *given, "--output", "json")
+    assert again.code == 0, again.out
+    assert "max_files" not in again.json["inputs"]
+    ran = pulsus_here(own, "route", "--run", OLD_FILES, *given, "--output", "json")
+    assert (ran.code, ran.json["error"]["code"]) == (4, "APPROVAL_REQUIRED"), ran.out
+
+
+def test_a_number_that_stands_twice_is_not_answered_by_one_value(project):
+    words = OLD_FILES.replace("files", "at most 30 files")
+    given = ["--input", "folder=./data", "--input", "days=30"]
+    made = pulsus_here(project, "plan", words, "-o", "a.yaml", *given, "--output", "json")
+    assert (made.code, made.json["error"]["code"]) == (4, "INPUT_UNCLEAR"), made.out
+
+
 def test_a_value_that_apply_was_given_needs_no_new_plan(own):
     pulsus_here(own, "plan", SAVE, "-o", "a.yaml")
     given = ["--yes", "--input", f"path={own}/no/out.md"]

@@ -16,14 +16,11 @@ from pulsus.core.contract import type_hints
 from pulsus.core.python_source import python_parser
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.telemetry.visible_text import visible_command
-from pulsus.core.text.plurals import counted
+from pulsus.core.text.plurals import counted, without_decimal_zero
 from pulsus.core.types import ArgSpec, InputModelUse, InputValue, JsonValue, RouteOutcome
 
 _MOST = 200
 """Characters of a value that a question shows at once: a path is whole, a report is not."""
-
-_MOST_EXACT = 1e15
-"""Below this every whole number is a float without loss."""
 
 _MOST_WORDS = 100
 """Characters of the meaning of an empty value."""
@@ -181,12 +178,10 @@ def shown(value: JsonValue) -> str:
     """Return a value as the shell takes it, or as JSON.
 
     A text that begins with `=` is quoted: `op='=='`, not `op===`. A whole number of an input for
-    fractions has no `.0`, because a person does not say it.
+    fractions has no `.0`.
     """
-    if isinstance(value, float) and value.is_integer() and abs(value) < _MOST_EXACT:
-        value = int(value)
     if not isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return json.dumps(without_decimal_zero(value), ensure_ascii=False)
     quoted = shlex.quote(value)
     return f"'{quoted}'" if quoted.startswith("=") else quoted
 

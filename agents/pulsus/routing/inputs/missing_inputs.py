@@ -12,6 +12,7 @@ from pulsus.approvals.approver_protocol import Approver
 from pulsus.approvals.run_consent import command_with_inputs, input_options
 from pulsus.core.telemetry.redaction import is_secret_name
 from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.text.plurals import without_decimal_zero
 from pulsus.core.types import ArgSpec, InputValue, JsonValue, ParamRef, RouteOutcome
 from pulsus.core.validators.effects.observed_against_declared import DRY_RUN
 from pulsus.errors import InputMissing, InputUnclear
@@ -287,14 +288,17 @@ def describe_inputs(args: Sequence[ArgSpec]) -> list[JsonValue]:
 
 
 def input_text(value: JsonValue) -> str:
-    """Return a value as `--input` takes it behind `NAME=`. A list with one name is that name."""
+    """Return a value as `--input` takes it behind `NAME=`, and as other lines print it.
+
+    A list with one name is that name, and a whole number has no `.0`.
+    """
     match value:
         case str():
             return value
         case [str(only)] if only and only.strip() == only and not only.startswith(("[", "@")):
             if "," not in only:
                 return only
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(without_decimal_zero(value), ensure_ascii=False)
 
 
 def first_line(arg: ArgSpec) -> str:

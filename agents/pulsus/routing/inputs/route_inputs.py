@@ -88,7 +88,7 @@ def with_inputs(
         return outcome
     steps = plan_steps.list_steps(outcome, promoted)
     names = [pair.partition("=")[0].rstrip(":") for pair in pairs]
-    read, use = NO_VALUES, None
+    read, use, request = NO_VALUES, None, ""
     if fill:
         request = plan_steps.readable_request(outcome)
         instead = input_conflicts.find_named_instead_of_wired(steps, names, now)
@@ -106,6 +106,8 @@ def with_inputs(
     given = parse_inputs(pairs, [replace(arg, required=False) for arg in args])
     found = by_parameter(steps, read.values) if read.values else {}
     found = {name: value for name, value in found.items() if name not in given}
+    if given and found:
+        found = _without_answered(request, steps, found, given, now)
     inputs = {name: InputValue(value, "option") for name, value in given.items()}
     inputs |= {name: _from_request(one) for name, one in found.items() if one.state == "fill"}
     said = by_parameter(steps, read.same_as_default) if read.same_as_default else {}
@@ -265,6 +267,29 @@ def _declined_texts(
         return set()
     said = by_parameter(steps, read_values(request, steps, (), now).values)
     return {one.text for name, one in said.items() if name in own and one.state == "propose"}
+
+
+def _without_answered(
+    request: str,
+    steps: Sequence[StepInputs],
+    found: Mapping[str, FilledValue],
+    given: Mapping[str, JsonValue],
+    now: datetime,
+) -> dict[str, FilledValue]:
+    """Return the values without those from words that only a given input took, with its value.
+
+    `30 days` is answered by `--input days=30`. An input that is given takes no words any more, so
+    another one would claim them: `max_files=30` would let a run delete only so many files.
+    """
+    said = by_parameter(steps, read_values(request, steps, (), now).values)
+    answered = [said[n].text for n, v in given.items() if n in said and said[n].value == v]
+
+    def is_answered(name: str, text: str) -> bool:
+        places = sum(words.count(text) for words in answered)
+        is_own = name in said and said[name].text == text
+        return bool(text) and not is_own and 0 < request.count(text) <= places
+
+    return {name: one for name, one in found.items() if not is_answered(name, one.text)}
 
 
 def _not_named(texts: Sequence[str], left_out: Sequence[str]) -> tuple[str, ...]:
