@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.integration.test_json_schemas import check
 from tests.project import pulsus, pulsus_here
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
@@ -49,6 +50,88 @@ def test_an_undo_names_every_backup_that_it_leaves(changed):
     assert f"{run_id}  done, undone  " in pulsus_here(folder, "runs", "list").out
     again = pulsus(folder, "runs", "undo", done.json["run_id"], "--output", "json")
     assert (again.code, again.json["error"]["code"]) == (5, "NOTHING_TO_UNDO")
+
+
+def apply_steps(folder, *steps, description=""):
+    """Apply a plan written by hand with these steps. Return the id of its run."""
+    rows = [
+        {"id": f"s{n}", "tool": tool, "inputs": given, "outputs": {}}
+        for n, (tool, given) in enumerate(steps, 1)
+    ]
+    plan = {
+        "plan": {"description": description, "steps": rows},
+        "io": {"params": [], "returns": []},
+    }
+    (folder / "steps.yaml").write_text(json.dumps(plan), encoding="utf-8")
+    made = pulsus_here(folder, "plan", "--file", "steps.yaml", "-o", "pinned.yaml")
+    assert made.code == 0, made.err
+    return apply_plan(folder, "pinned.yaml")
+
+
+def apply_plan(folder, file):
+    done = pulsus(folder, "apply", file, "--yes", "--output", "json")
+    assert done.code == 0, done.out + done.err
+    return done.json["run_id"]
+
+
+def undo(folder, run_id):
+    """Undo a run. Return the id of the undo."""
+    assert pulsus_here(folder, "runs", "undo", run_id, "-o", "back.yaml").code == 0
+    return apply_plan(folder, "back.yaml")
+
+
+def undone(folder, run_id):
+    """Return the state of a run in the list, and which runs undid it."""
+    done = pulsus(folder, "runs", "list", "--output", "json")
+    check("runs-list", done.json)
+    (row,) = (each for each in done.json["runs"] if each["run_id"] == run_id)
+    (line,) = (
+        one for one in pulsus_here(folder, "runs", "list").out.splitlines() if run_id in one[:30]
+    )
+    return line.split("  ")[1], row["undone_by"], row["partly_undone_by"]
+
+
+def test_a_plan_that_only_says_it_is_an_undo_does_not_make_a_run_undone(changed):
+    folder, run_id = changed
+    look = ("config/read/config_value", {"path": str(folder / "app.yaml"), "key": "port"})
+    apply_steps(folder, look, description=f"Undo {run_id}")
+    assert undone(folder, run_id) == ("done", None, None)
+    other = {"path": str(folder / "app.yaml"), "key": "port", "value": "81"}
+    apply_steps(folder, ("config/edit/set_config_line", other), description=f"Undo {run_id}")
+    assert undone(folder, run_id) == ("done", None, None)
+
+
+def test_a_run_with_a_write_that_stays_is_not_called_undone(changed):
+    folder, _ = changed
+    setting = {"path": str(folder / "app.yaml"), "key": "port", "value": "81"}
+    report = {"markdown": "# x", "path": str(folder / "out.md")}
+    run_id = apply_steps(
+        folder, ("config/edit/set_config_line", setting), ("shared/save/save_report", report)
+    )
+    by = undo(folder, run_id)
+    assert (folder / "out.md").exists()
+    assert undone(folder, run_id) == ("done, partly undone", None, by)
+
+
+def test_a_run_whose_undo_was_undone_is_not_called_undone(changed):
+    folder, _ = changed
+    run_id = apply_steps(
+        folder, ("storage/compress/compress_file", {"path": str(folder / "app.yaml")})
+    )
+    by = undo(folder, run_id)
+    assert undone(folder, run_id) == ("done, undone", by, None)
+    again = undo(folder, by)
+    assert not (folder / "app.yaml").exists()
+    assert undone(folder, by) == ("done, undone", again, None)
+    assert undone(folder, run_id) == ("done", None, None)
+
+
+def test_a_result_that_is_gone_does_not_hide_the_other_runs(changed):
+    folder, run_id = changed
+    by = undo(folder, run_id)
+    (folder / f".pulsus/runs/{run_id}/s1.json").unlink()
+    assert undone(folder, run_id) == ("done", None, None)
+    assert undone(folder, by) == ("done", None, None)
 
 
 def change_cron_table(tmp_path, command):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pulsus.agent.trace_replay import ReplayedVerdict
     from pulsus.execution.engine.resume_decision import Settlement
     from pulsus.execution.journal.run_records import RunSummary
+    from pulsus.routing.plans.undo_plan import TakenBack
 
 EPILOG = page_end(
     "pulsus runs list",
@@ -53,23 +54,27 @@ def list_command(session: CommandSession, limit: int) -> None:
     """List the latest runs of plans, newest first.
 
     A waiting run has a line about what it waits for. A run that was undone has `undone` behind its
-    state. The other commands take `last` for the first run of this list.
+    state, or `partly undone` if some of its writes stay. The other commands take `last` for the
+    first run of this list.
     """
     from pulsus.cli.plan.run_lines import needs_lines, needs_to_dict
     from pulsus.core.storage.state_db.state_db import has_state_db
     from pulsus.routing.plans.apply_plan import open_journal
-    from pulsus.routing.plans.later_edits import find_undone
+    from pulsus.routing.plans.undo_plan import find_undone
 
     found: tuple[RunSummary, ...] = ()
+    undone: dict[str, TakenBack] = {}
     if has_state_db(session.app.state_dir):
         with closing(open_journal(session.app)) as journal:
             found = journal.list_runs(limit)
-    undone = find_undone(found)  # an undo is newer than its run, so this list has both
+            # An undo is newer than its run, so this list has both.
+            undone = find_undone(session.app, journal, found)
     if session.json:
         rows = [
             {
                 **console.json_fields(each, "run_id state request started_at ended_at counts"),
-                "undone_by": undone.get(each.run_id),
+                "undone_by": _undone_by(undone.get(each.run_id), is_whole=True),
+                "partly_undone_by": _undone_by(undone.get(each.run_id), is_whole=False),
                 "waiting": needs_to_dict(each.needs),
             }
             for each in found
@@ -80,10 +85,7 @@ def list_command(session: CommandSession, limit: int) -> None:
         console.note("no plan was applied here yet: pulsus apply plan.yaml")
         return
     wide = max(len(each.run_id) for each in found)
-    states = {
-        each.run_id: f"{each.state}, undone" if each.run_id in undone else each.state
-        for each in found
-    }
+    states = {each.run_id: _state_text(each.state, undone.get(each.run_id)) for each in found}
     broad = max(11, *map(len, states.values()))
     console.echo(f"{'run':<{wide}}  {'state':<{broad}}  request")
     for each in found:
@@ -94,6 +96,17 @@ def list_command(session: CommandSession, limit: int) -> None:
             doubt = bool(each.counts.get("in_doubt"))
             for line in needs_lines(each.run_id, each.needs, in_doubt=doubt):
                 console.echo(f"  {line}", console.width())
+
+
+def _undone_by(taken_back: TakenBack | None, *, is_whole: bool) -> str | None:
+    """Return the id of the undo if it is of this sort."""
+    return taken_back.by if taken_back and taken_back.is_whole == is_whole else None
+
+
+def _state_text(state: str, taken_back: TakenBack | None) -> str:
+    if taken_back is None:
+        return state
+    return f"{state}, undone" if taken_back.is_whole else f"{state}, partly undone"
 
 
 @command.command("show", epilog=page_end("pulsus runs show RUN", exits=_EXITS))

@@ -7,7 +7,7 @@ other writes is unknown. Effect: reads results of the run and these files.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,30 +15,18 @@ from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import Catalogue
 from pulsus.errors import PulsusError
-from pulsus.execution.journal.run_records import RunRecord, RunSummary, StepRecord
+from pulsus.execution.journal.run_records import RunRecord, StepRecord
 from pulsus.routing.plans.run_results import load_result
 from pulsus.routing.plans.save_plan import hash_file
 
-_UNDO = re.compile(r"Undo (run-\S+)")
+UNDO = re.compile(r"Undo (run-\S+)")
+"""The description of an undo. It proves nothing: a plan written by hand may say it too."""
 
 
 def undone_run(saved: SavedPlan) -> str | None:
     """Return the id of the run that the plan undoes; None for another plan."""
-    found = _UNDO.fullmatch(saved.plan.description)
+    found = UNDO.fullmatch(saved.plan.description)
     return found[1] if found else None
-
-
-def find_undone(runs: Sequence[RunSummary]) -> dict[str, str]:
-    """Return the id of the undo that took each undone run back. `runs` are newest first.
-
-    An undo counts if it is done, and was not undone itself.
-    """
-    found: dict[str, str] = {}
-    for each in runs:
-        undone = _UNDO.fullmatch(each.request)
-        if undone and each.state == "done" and each.run_id not in found:
-            found.setdefault(undone[1], each.run_id)
-    return found
 
 
 def list_later_edits(

@@ -1,5 +1,9 @@
 """Undo: make the plan that reverses the writes of a run, newest first (contracts, `Undo:`).
 
+It also says which runs were undone. The description of a plan names the run that it undoes, but
+anyone can write that. So the calls decide: a write is reversed if a later run made the call that
+its `Undo:` declares.
+
 Nothing runs here: `apply_plan.py` carries the plan out, like every saved plan. Effect: reads the
 journal and the results of the run.
 """
@@ -9,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -20,11 +24,21 @@ from pulsus.core.python_source import python_parser
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import Constant, DeclaredCall, JsonValue, Plan, PlanStep, ToolSpec
 from pulsus.errors import NothingToUndo, PulsusError
-from pulsus.execution.journal.run_records import RunRecord, StepRecord
+from pulsus.execution.journal.journal import Journal
+from pulsus.execution.journal.run_records import RunRecord, RunSummary, StepRecord
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.plans.apply_plan import open_journal_of, saved_plan_of
+from pulsus.routing.plans.later_edits import UNDO
 from pulsus.routing.plans.run_results import load_result
 from pulsus.routing.plans.save_plan import save_plan
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """The run that reversed writes of another one. `is_whole` is False if some writes stay."""
+
+    by: str
+    is_whole: bool
 
 
 def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
@@ -65,6 +79,27 @@ def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
     return replace(found, notes=(*found.notes, *notes, *kept))
 
 
+def find_undone(
+    project: Project, journal: Journal, runs: Sequence[RunSummary]
+) -> dict[str, TakenBack]:
+    """Return the undo of each undone run among `runs`, which are newest first.
+
+    An undo does not count if it was undone itself. If a part of it was, some writes stay.
+    """
+    listed = {each.run_id for each in runs}
+    found: dict[str, TakenBack] = {}
+    for each in runs:
+        named = UNDO.fullmatch(each.request)
+        again = found.get(each.run_id)
+        if named is None or named[1] not in listed or (again and again.is_whole):
+            continue
+        reversed_writes, writes = _count_reversed(project, journal, named[1], each.run_id)
+        is_whole = reversed_writes == writes and again is None
+        if reversed_writes and (is_whole or named[1] not in found):
+            found[named[1]] = TakenBack(each.run_id, is_whole)
+    return found
+
+
 def _with_outputs(project: Project, step: PlanStep, name: str, *, alone: bool) -> PlanStep:
     """Return the step under this name, with an output for each value that its tool returns."""
     tool = project.catalogue.get(step.tool)
@@ -94,7 +129,10 @@ def _effect_notes(project: Project, step: PlanStep, made: Sequence[str]) -> Iter
 def _reverse_steps(
     project: Project, record: RunRecord, saved: SavedPlan
 ) -> tuple[list[tuple[PlanStep, tuple[str, ...]]], list[str]]:
-    """Return the steps, each with the inputs that the write itself returned, and the notes."""
+    """Return the steps, each with the inputs that the write itself returned, and the notes.
+
+    The notes name the writes that no step reverses.
+    """
     tools = {step.id: step.tool for step in saved.plan.steps}
     steps: list[tuple[PlanStep, tuple[str, ...]]] = []
     notes: list[str] = []
@@ -156,3 +194,29 @@ def _defaults(tool: ToolSpec) -> dict[str, JsonValue]:
             except (ValueError, SyntaxError):
                 continue
     return found
+
+
+def _count_reversed(
+    project: Project, journal: Journal, run_id: str, undo_id: str
+) -> tuple[int, int]:
+    """Return how many writes of the run the other run reversed, and how many the run made."""
+    try:
+        record, undo = journal.read_run(run_id), journal.read_run(undo_id)
+        saved, plan = saved_plan_of(record), saved_plan_of(undo).plan
+        reverse_steps = _reverse_steps(project, record, saved)[0]
+    except PulsusError:
+        # Nothing proves an undo that cannot be read, and a list of other runs goes on without it.
+        return 0, 0
+    tools = {step.id: step.tool for step in plan.steps}
+    made = [
+        (tools[each.step], dict(each.inputs or {}))
+        for each in _writes(undo)
+        if each.state == "done"
+    ]
+    count = 0
+    for step, _ in reverse_steps:
+        values = {n: v.value for n, v in step.inputs.items() if isinstance(v, Constant)}
+        if (step.tool, values) in made:
+            made.remove((step.tool, values))
+            count += 1
+    return count, len([*_writes(record)])
