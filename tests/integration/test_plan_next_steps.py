@@ -204,6 +204,13 @@ def test_a_name_that_is_too_long_for_a_plan_is_no_crash(project, command):
     assert (done.code, done.json["error"]["code"]) == (2, "STORAGE_UNWRITABLE"), done.err
 
 
+def test_a_plan_file_that_is_a_link_to_itself_is_no_crash(project):
+    (project / "loop.yaml").symlink_to("loop.yaml")
+    (project / "a.yaml").write_text("", encoding="utf-8")
+    done = pulsus_here(project, "plan", "--file", "loop.yaml", "-o", "a.yaml", "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (2, "PLAN_INVALID"), done.err
+
+
 def test_a_target_that_cannot_be_replaced_does_not_hide_that_it_goes_without_a_server(project):
     (project / "notes.yaml").write_text("# notes\n", encoding="utf-8")
     server = ["--server", "http://127.0.0.1:9"]

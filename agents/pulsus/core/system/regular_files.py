@@ -94,7 +94,8 @@ class ExpectedFile:
         Raises UsageError if there is no such file, and `invalid` if it cannot be read as text.
         """
         try:
-            data, stamp = read_file(path.resolve(), self.max_bytes)
+            # Path.resolve raises RuntimeError for links that lead to each other.
+            data, stamp = read_file(Path(os.path.realpath(path)), self.max_bytes)
         except UnreadableFile as failure:
             raise self._cannot_read(shown, failure) from failure
         try:

@@ -5,6 +5,7 @@ Effects: reads and writes the file.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -121,7 +122,7 @@ def require_plan_or_new(path: Path, source: Path | None = None) -> bool:
         if not path.exists():
             return False
         # `source` was named as a plan to be pinned, and its caller reads it as one.
-        if source is not None and path.resolve() == source.resolve():
+        if source is not None and os.path.realpath(path) == os.path.realpath(source):
             return True
     try:
         text, data = _read(path)
