@@ -372,6 +372,16 @@ class PlanEdited(Denied, code="PLAN_EDITED"):
 class PlanMoved(Denied, code="PLAN_MOVED"):
     """A tool, setting or input of a plan is no longer the one that was reviewed."""
 
+    new_plan_inputs: str | None = None
+
+    def offer_new_plan(self, inputs: str, file: str = "FILE") -> None:
+        """Offer to make the plan again, with `--input` options as the shell takes them.
+
+        The raiser does not know the file of the plan. Who knows it calls this again.
+        """
+        self.new_plan_inputs = inputs
+        self.offer(f"make and review the plan again: pulsus plan --file {file} -o NEW_FILE{inputs}")
+
 
 class HashMoved(Denied, code="HASH_MOVED"):
     """A tool's bytes differ from the promoted or pinned ones."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pulsus.core.arguments.contract_inputs import from_arguments
 from pulsus.core.rankers.effect_mismatch import commands
 from pulsus.core.types import (
     ParsedIntent,
@@ -145,8 +146,9 @@ def refuse_lost_exclusion(outcome: RouteOutcome) -> RouteOutcome:
 
 def _such_as(outcome: RouteOutcome) -> str:
     """Return an input that narrows what the tool changes, for a hint, or nothing."""
-    args = (arg for tool in outcome.decision.selected if tool.kind == "write" for arg in tool.args)
-    name = next((arg.name for arg in args if not arg.required and "pattern" in arg.name), "")
+    tools = (tool for tool in outcome.decision.selected if tool.kind == "write")
+    found = (one for tool in tools for one in from_arguments(tool.args, tool.name, "").inputs)
+    name = next((one.name for one in found if one.role == "pattern" and not one.required), "")
     return f", such as --input {name}=…" if name else " NAME=VALUE"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
+from pulsus.core.compose.saved_plans.saved_plan import SavedPlan, untaken_note
 from pulsus.errors import PlanMoved
 
 
@@ -25,7 +25,7 @@ def other_value_hint(plan: Path, inputs: Sequence[str]) -> str:
 
 def notes_to_show(saved: SavedPlan, inputs: Sequence[str]) -> list[str]:
     """Return the notes of the plan, without those on values that `inputs` give now."""
-    given = tuple(f"not taken: {name}=" for name in _names(inputs))
+    given = tuple(untaken_note(name) for name in _names(inputs))
     return [note for note in saved.notes if not note.startswith(given)]
 
 
@@ -36,7 +36,8 @@ def name_file_of_plan(plan: Path) -> Iterator[None]:
     try:
         yield
     except PlanMoved as moved:
-        moved.offer(*(way.replace("--file FILE", f"--file {file}") for way in moved.ways))
+        if moved.new_plan_inputs is not None:
+            moved.offer_new_plan(moved.new_plan_inputs, file)
         raise
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pulsus.approvals.approver_protocol import Approver
+from pulsus.core.compose.saved_plans.saved_plan import untaken_note
 from pulsus.core.types import InputValue, RouteOutcome
 from pulsus.errors import InputUnclear
 from pulsus.routing.inputs.missing_inputs import (
@@ -48,7 +49,7 @@ def untaken_notes(outcome: RouteOutcome) -> Iterator[str]:
     The notes of the outcome name the words that are left out.
     """
     for name, value in outcome.proposed.items():
-        said = f"{name}={input_text(value.value)} (from {value.text!r})"
-        yield f"not taken: {said}, which the request proposes; --input {name}=… gives it"
+        said = f"{input_text(value.value)} (from {value.text!r})"
+        yield (f"{untaken_note(name)}{said}, which the request proposes; --input {name}=… gives it")
     if outcome.unused:
         yield f"not used: {', '.join(map(repr, outcome.unused))} of the request"

@@ -33,12 +33,13 @@ def require_unmoved(project: Project, saved: SavedPlan, pairs: Sequence[str]) ->
     )
     if moved:
         given = "".join(f" --input {shlex.quote(pair)}" for pair in changed.values())
-        raise PlanMoved(
+        error = PlanMoved(
             "the plan is not applied, because it is no longer what was reviewed: "
             + "; ".join(moved),
-            hint=f"make and review the plan again: pulsus plan --file FILE -o NEW_FILE{given}",
             moved=list(moved),
         )
+        error.offer_new_plan(given)
+        raise error
 
 
 def find_moved_parts(project: Project, saved: SavedPlan) -> tuple[str, ...]:

@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.core.types import ArgSpec
+from pulsus.cli.plan.given_inputs import notes_to_show
+from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
+from pulsus.core.types import ArgSpec, Plan
 from pulsus.errors import InputUnclear
 from pulsus.routing.inputs.missing_inputs import unfollowed_words
 from pulsus.routing.inputs.planned_values import settle_writes, untaken_notes
+from pulsus.routing.route_outcome import refuse_lost_exclusion
 from tests.unit.routing.inputs.test_route_inputs import CRON, CRON_JOB, TOOL, Person, filled
 
 PATTERN = ArgSpec("pattern", "str", False, "'*'", "Only file names that fit this.")
@@ -71,3 +74,26 @@ def test_the_notes_of_a_plan_do_not_hide_a_value_that_no_input_takes():
     found = filled("five biggest files in /var/log", "folder=/srv")
     assert settle_writes(found, None) is found
     assert [*untaken_notes(found)] == ["not used: '/var/log' of the request"]
+
+
+def test_a_note_on_an_open_value_is_not_shown_once_apply_was_given_the_value():
+    notes = tuple(untaken_notes(filled(CRON_JOB, tool=CRON)))
+    saved = SavedPlan(Plan("", ()), {}, (), "", {}, notes=notes)
+    left = notes_to_show(saved, ["user=root"])
+    (gone,) = (note for note in notes if note not in left)
+    assert "user=www-data" in gone
+    assert notes_to_show(saved, ["user_name=root"]) == list(notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("mask", "--input mask=…"), ("max_patterns", "--input NAME=VALUE")],
+)
+def test_an_input_that_only_has_pattern_in_its_name_is_not_offered_to_exclude_files(name, told):
+    count = ArgSpec("pattern_count", "int", False, "1", "Most patterns.")
+    other = replace(PATTERN, name=name, type_hint="str" if name == "mask" else "int", default=None)
+    tool = replace(DELETES, args=(DELETES.args[0], count, other))
+    found = filled("delete files in /var/log except access.log", tool=tool)
+    failure = refuse_lost_exclusion(found).failure
+    assert failure is not None
+    assert told in failure.hint

@@ -83,6 +83,14 @@ class SavedPlan:
         return tuple(each.step for each in self.review if each.kind == "write")
 
 
+def untaken_note(name: str) -> str:
+    """Return the beginning of the note on a value that the request proposes for an open input.
+
+    The value follows. `pulsus apply` leaves the note out if it gets a value for the input.
+    """
+    return f"not taken: {name}="
+
+
 def review_step(step_id: str, tool: ToolSpec) -> StepReview:
     """Return what the step may do, from its tool with the kind on record."""
     return StepReview(
