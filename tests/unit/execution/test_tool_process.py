@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -397,6 +398,27 @@ def wait_until_gone(file):
     raise AssertionError(f"process {pid} outlived its tool")
 
 
+@contextmanager
+def done_once_written(mark, action):
+    """Call `action` once a tool has written the file `mark`, and never after the block."""
+    ended = threading.Event()
+
+    def watch():
+        latest = time.monotonic() + PATIENCE_SECONDS
+        while not ended.wait(0.02) and time.monotonic() < latest:
+            if mark.exists() and mark.stat().st_size:
+                action()
+                return
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join(PATIENCE_SECONDS)
+
+
 CHILDREN = '''
 """Start a process and {then}."""
 
@@ -435,10 +457,10 @@ def test_a_leftover_process_does_not_delay_the_run_and_is_ended(tmp_path):
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see processes")
 def test_a_cancelled_tool_is_ended_with_its_children(tmp_path):
     cancellation = Cancellation()
-    threading.Timer(1.0, cancellation.cancel, ("SIGINT",)).start()
-    started = time.monotonic()
+    started, file = time.monotonic(), tmp_path / "pid"
     text = CHILDREN.format(then="time.sleep(300)")
-    error = failure(text, Aborted, file=str(tmp_path / "pid"), opt_cancellation=cancellation)
+    with done_once_written(file, lambda: cancellation.cancel("SIGINT")):
+        error = failure(text, Aborted, file=str(file), opt_cancellation=cancellation)
     assert "SIGINT ended a/b/tool" in str(error)
     assert time.monotonic() - started < PATIENCE_SECONDS
     wait_until_gone(tmp_path / "pid")
@@ -448,13 +470,12 @@ def test_a_cancelled_tool_is_ended_with_its_children(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "told"), [("read", "it only reads"), ("write", "it may have changed something")]
 )
-def test_ctrl_c_says_whether_the_tool_may_have_changed_something(kind, told):
-    text = '"""Sleep."""\n\nimport time\n\n\ndef run():\n    time.sleep(300)\n'
-    tool, source = module("a/b/tool", text)
-    press = (os.getpid(), signal.SIGINT)
-    threading.Timer(1.0, os.kill, press).start()
-    with pytest.raises(KeyboardInterrupt) as pressed:
-        run_tool(replace(tool, kind=kind), source, {}, steps={}, timeout_s=90.0)
+def test_ctrl_c_says_whether_the_tool_may_have_changed_something(kind, told, tmp_path):
+    tool, source = module("a/b/tool", CHILDREN.format(then="time.sleep(300)"))
+    mark = tmp_path / "pid"
+    press = done_once_written(mark, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt) as pressed, press:
+        run_tool(replace(tool, kind=kind), source, {"file": str(mark)}, steps={}, timeout_s=90.0)
     (note,) = pressed.value.__notes__
     assert note.startswith(f"a/b/tool was ended; {told}")
 
