@@ -45,7 +45,7 @@ EPILOG = page_end(
         0: "answered",
         1: "out of turns or time",
         2: "usage or settings",
-        4: "an approval or your token is needed, and no person can be asked",
+        4: "no person can give an approval or your token",
         5: "no model is configured",
         6: "blocked by policy or budget, or refused by the server",
         75: "the model or the server is away, try again",
