@@ -9,6 +9,7 @@ from pulsus import bootstrap
 from pulsus.cli.setup import config_trust_command
 from pulsus.config.user_state import UserState
 from tests.project import COUNT, PULSUS, make, pulsus_here, trust
+from tests.unit.cli.test_help_pages import WITHOUT_APPROVED_SETTINGS
 
 PYTHON = '[tools]\npython = "evil/bin/python"\n'
 STOPPED = [
@@ -38,6 +39,7 @@ WORKING = [
     (["audit"], 1),
     (["doctor"], 3),
     (["init"], 0),
+    (["diff", "plan.yaml", "plan.yaml"], 0),
 ]
 
 
@@ -50,6 +52,8 @@ def setting(folder, text):
 @pytest.fixture(scope="module")
 def unapproved(tmp_path_factory):
     folder = make(tmp_path_factory.mktemp("trust") / "project", "requests", warm=False)
+    saved = pulsus_here(folder, "plan", COUNT, "-o", "plan.yaml")
+    assert saved.code == 0, saved.err
     return setting(folder, PYTHON)
 
 
@@ -131,6 +135,11 @@ def test_validating_one_file_as_editors_do_stops_too(unapproved):
 @pytest.mark.parametrize(("args", "code"), WORKING, ids=lambda v: str(v))
 def test_a_report_works_without_approval(unapproved, args, code):
     assert pulsus_here(unapproved, *args).code == code
+
+
+def test_every_command_whose_help_has_no_exit_status_for_unapproved_settings_was_tried():
+    tried = {" ".join(word for word in args if word.isalpha()) for args, _ in WORKING}
+    assert tried >= WITHOUT_APPROVED_SETTINGS
 
 
 @pytest.mark.seconds

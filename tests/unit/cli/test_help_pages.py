@@ -109,6 +109,7 @@ WITHOUT_APPROVED_SETTINGS = {
     *("config trust", "config show", "doctor", "init", "diff"),
     "audit",  # reports an unapproved setting as a finding
 }
+"""Commands that work with unapproved settings: `test_config_trust.py` runs each of them."""
 
 
 def test_every_command_that_needs_approved_settings_says_so_under_exit_4():
