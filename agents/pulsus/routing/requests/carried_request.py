@@ -17,7 +17,10 @@ ReportAction = Callable[[int, int, str, bool | None], None]
 
 @dataclass(frozen=True, slots=True)
 class CarriedRequest:
-    """The end of a request. `lines` begin with OK or FAILED, one for each action."""
+    """The end of a request, with one of `lines` for each action.
+
+    A line begins with OK, FAILED, SKIPPED, NOT STARTED, WAITING or IN DOUBT.
+    """
 
     ok: bool
     lines: tuple[str, ...]

@@ -22,6 +22,7 @@ from pulsus.web.server_state import ServerState
 
 _MOST_REASON: Final = 1000
 _TOKEN_CHARS: Final = 200
+_DECISION_CHARS: Final = 200
 _EXECUTIONS: Final = CapacityLimiter(MOST_PENDING)
 """Threads of their own: an execution takes minutes, and the pages go on meanwhile."""
 _FIELDS: Final = frozenset({"token", "reason"})
@@ -47,7 +48,7 @@ async def reveal(request: Request) -> Response:
     """
     state, person = _decider(request)
     body = await read_object(request, frozenset({"decision"}))
-    decision = text_field(body, "decision", _TOKEN_CHARS, needed=False) or "approve"
+    decision = text_field(body, "decision", _DECISION_CHARS, needed=False) or "approve"
     if decision not in ("approve", "deny"):
         raise Refused(
             400, "FIELD_INVALID", f"{decision[:80]!r} is no decision", "send approve or deny"
