@@ -70,9 +70,21 @@ def test_a_file_that_is_no_script_is_not_adopted_as_one(project, name):
     (project / name).write_text("plan: x\nsteps:\n  - a: b\n")
     done = pulsus_here(project, "tools", "adopt", name)
     assert done.code == 2
-    told = f"{name} is no shell or Python script: no `#!` line and no .sh, .bash or .py"
+    told = (
+        f"{name} is no shell or Python script: it has no `#!` line, and its suffix is none of "
+        ".sh, .bash, .dash, .ksh, .py, .pyw"
+    )
     assert told in done.err
     assert not (project / "workflows/_tmp/nightly.py").exists()
+
+
+@pytest.mark.parametrize("name", ["BACKUP.SH", "count.Ksh", "count.dash", "WORDS.PY", "words.pyw"])
+def test_a_script_is_not_refused_for_the_case_of_its_suffix(project, name):
+    is_python = name.lower().endswith((".py", ".pyw"))
+    (project / name).write_text("print(1)\n" if is_python else "echo 1\n")
+    done = pulsus_here(project, "tools", "adopt", name)
+    assert "is no shell or Python script" not in done.err
+    assert "(kind: read)" in done.out, done.err
 
 
 REPEAT = '#!/bin/sh\n# Repeat a word\nWORD="$1"\n[ -n "$WORD" ] || exit 3\necho "$WORD $WORD"\n'

@@ -129,9 +129,10 @@ def _parse_script(source: bytes, file: Path, name: str) -> ParsedScript:
         code = source.decode("utf-8-sig")
         if _is_python(file, code):
             return python_script.parse_python_script(code)
-        if file.suffix not in _SHELL and not code.startswith("#!"):
+        if file.suffix.lower() not in _SHELL and not code.startswith("#!"):
             raise UsageError(
-                f"{file} is no shell or Python script: no `#!` line and no .sh, .bash or .py",
+                f"{file} is no shell or Python script: it has no `#!` line, and its suffix is none "
+                f"of {', '.join((*_SHELL, *_PYTHON))}",
                 hint="if it is a script, write its `#!` line, such as #!/bin/bash",
             )
         if all(line.lstrip()[:1] in ("", "#") for line in code.splitlines()):
@@ -149,7 +150,7 @@ def _parse_script(source: bytes, file: Path, name: str) -> ParsedScript:
 
 
 def _is_python(file: Path, code: str) -> bool:
-    if file.suffix in _PYTHON:
+    if file.suffix.lower() in _PYTHON:
         return True
     first = code.partition("\n")[0]
     return first.startswith("#!") and "python" in first

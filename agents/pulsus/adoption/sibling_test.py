@@ -73,7 +73,7 @@ def _places(file: Path) -> Iterator[Path]:
     plain = re.sub(r"\W", "_", stem)
     python = [f"test_{plain}.py", f"{plain}_test.py"]
     bats = [f"{name}.bats" for name in dict.fromkeys((stem, plain, f"test_{plain}"))]
-    names = (python, bats) if file.suffix == ".py" else (bats, python)
+    names = (python, bats) if file.suffix.lower() == ".py" else (bats, python)
     for folder in _FOLDERS:
         for name in (*names[0], *names[1]):
             yield file.parent / folder / name

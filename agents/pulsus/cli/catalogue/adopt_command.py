@@ -50,10 +50,10 @@ def adopt(
     """Turn the script FILE into a tool and a test.
 
     FILE is a shell script, or a Python script that uses argparse or click; its `#!` line or its
-    suffix (.sh, .bash, .py) says so. The script is read and not run, and its code is kept. The
-    output lists what could not be converted. The module is written to workflows/_tmp/ and validated
-    like any other. If the script has a pytest or bats file beside it, its tests are brought along
-    where the text allows it.
+    suffix (.sh, .bash, .dash, .ksh, .py, .pyw) says so. The script is read and not run, and its
+    code is kept. The output lists what could not be converted. The module is written to
+    workflows/_tmp/ and validated like any other. If the script has a pytest or bats file beside it,
+    its tests are brought along where the text allows it.
     """
     from pulsus.adoption.adopt import adopt as adopted
 
