@@ -82,7 +82,7 @@ def test_a_plan_is_composed_reviewed_applied_resumed_and_undone_as_the_guide_say
 
     assert pulsus(reader.folder, "apply", "plan.yaml").code == 4
     listed = reader.type("pulsus runs list")
-    assert re.search(r"waiting .*\n +waits for an operator", listed)
+    assert re.search(r"waiting .*\n +waits for a person", listed)
     assert "confirm it: pulsus runs resume" in listed
     assert "apr-" not in listed
     assert "s2  waiting" in reader.type("pulsus runs show RUN")

@@ -31,6 +31,20 @@ def origins(folder, file):
     return {name: value["source"] for name, value in found["inputs"].items()}
 
 
+def test_the_plan_of_a_route_does_not_lose_a_value_of_an_optional_input(project):
+    asked = "five biggest files in /srv over 10 MB"
+    route = pulsus_here(project, "route", asked, "--plan", "--output", "json")
+    steps = route.json["plan"]["plan"]["steps"]
+    assert {"folder", "limit", "min_bytes"} <= set(steps[0]["inputs"]), steps
+    service = pulsus_here(project, "route", "is cron running", "--plan", "--output", "json")
+    (step,) = service.json["plan"]["plan"]["steps"]
+    assert {"name", "state"} <= set(step["inputs"]), step
+    filled = {
+        name for name, value in service.json["inputs"].items() if value["source"] == "request"
+    }
+    assert filled == {"name", "state"}
+
+
 def test_a_plan_that_is_pinned_again_does_not_lose_where_its_values_came_from(project):
     made = pulsus_here(project, "plan", f"five biggest files in {project}", "-o", "a.yaml")
     assert made.code == 0, made.err
@@ -155,7 +169,7 @@ def test_a_run_that_waits_made_no_write_and_its_id_is_none_of_approvals(own):
     pulsus_here(own, "plan", SAVE, "-o", "a.yaml", "--input", "path=out.md")
     assert pulsus_here(own, "apply", "a.yaml").code == 4
     listed = pulsus_here(own, "runs", "list")
-    assert "waits for an operator" in listed.out
+    assert "waits for a person" in listed.out
     assert "apr-" not in listed.out
     undone = pulsus_here(own, "runs", "undo", "last")
     assert "wrote nothing" in undone.err

@@ -137,6 +137,14 @@ def test_only_what_changed_since_a_revision_is_validated(many):
     assert (bad.code, bad.json["error"]["code"]) == (2, "USAGE")
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+def test_a_folder_without_git_gets_no_advice_about_revisions(tmp_path):
+    folder = make(tmp_path / "project")
+    done = pulsus_here(folder, "validate", "workflows", "--changed-since", "HEAD")
+    assert (done.code, done.out) == (2, "")
+    assert "leave out --changed-since, or run `git init` and commit first" in done.err
+
+
 @pytest.mark.seconds
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git")
 def test_a_changed_step_selects_its_composition(tmp_path):

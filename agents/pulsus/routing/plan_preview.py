@@ -48,4 +48,24 @@ def with_plan(outcome: RouteOutcome, max_steps: int) -> RouteOutcome:
     if not decision.selected:
         return outcome
     plan = decision.plan or compose_plan(text, decision.selected, max_steps)
+    plan = with_filled_inputs(outcome, plan)
     return replace(outcome, decision=replace(decision, plan=plan))
+
+
+def with_filled_inputs(outcome: RouteOutcome, plan: Plan) -> Plan:
+    """Return the plan with a parameter for every input of a selected tool that has a value.
+
+    In a composition the values have their parameters already.
+    """
+    if len(plan.steps) != 1 or len(outcome.decision.selected) != 1:
+        return plan
+    from pulsus.core.compose.plans import build_plan  # only where there is something to plan
+
+    step, tool = plan.steps[0], outcome.decision.selected[0]
+    known = {arg.name for arg in tool.args}
+    wanted = [
+        (step.id, name)
+        for name, value in outcome.inputs.items()
+        if name in known and value.source not in ("default", "wired")
+    ]
+    return build_plan.add_parameters(plan, outcome.decision.selected, wanted)

@@ -61,12 +61,12 @@ def needs_lines(
     resume = f"pulsus runs resume {run_id}"
     if in_doubt:
         # A confirmation settles nothing: it is unknown what the write did.
-        who = "an operator, who settles it"
+        who = "a person, who settles it"
         way = f"settle it: {settle_command(run_id, needs.step)}"
     elif needs.who == "approver":
         who, way = "an approver, who types the target of the write", f"on a terminal: {resume}"
     else:
-        who, way = "an operator, who confirms it", f"confirm it: {resume} --yes"
+        who, way = "a person, who confirms it", f"confirm it: {resume} --yes"
     yield f"  waits for {who}"
     yield f"      since {local_time(needs.since)}, until {local_time(needs.until)}"
     if why:

@@ -10,6 +10,7 @@ import os
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.validators.git_runner import SECONDS, run_git
@@ -28,7 +29,12 @@ def list_changed_since(folder: Path, revision: str) -> tuple[Path, frozenset[Pat
     repository, and for an unknown revision.
     """
     top = Path(
-        _run_git_lines(folder, "rev-parse", "--show-toplevel", what="finds no repository here")[0]
+        _run_git_lines(
+            folder,
+            *("rev-parse", "--show-toplevel"),
+            what="finds no repository here",
+            hint="leave out --changed-since, or run `git init` and commit first",
+        )[0]
     )
     named = f"{revision}^{{commit}}"
     asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", named)
@@ -61,7 +67,13 @@ def read_git_output(folder: Path, *args: str, stdin: bytes = b"") -> bytes:
     return b"" if done is None or done.returncode else done.stdout
 
 
-def _run_git_lines(folder: Path, *args: str, what: str) -> list[str]:
+_NAME_A_REVISION: Final = (
+    "name a revision of the repository around the project, for example HEAD~1; "
+    "`git fetch` makes branches of a remote known"
+)
+
+
+def _run_git_lines(folder: Path, *args: str, what: str, hint: str = _NAME_A_REVISION) -> list[str]:
     try:
         done = run_git(folder, *args)
     except subprocess.TimeoutExpired:
@@ -72,8 +84,7 @@ def _run_git_lines(folder: Path, *args: str, what: str) -> list[str]:
         reason = one_line(done.stderr.decode("utf-8", "replace"))
         raise UsageError(
             f"git {what}" + (f": {reason}" if reason else ""),
-            hint="name a revision of the repository around the project, for example HEAD~1; "
-            "`git fetch` makes branches of a remote known",
+            hint=hint,
         )
     ended = "\0" if "-z" in args else "\n"
     return os.fsdecode(done.stdout).removesuffix(ended).split(ended)

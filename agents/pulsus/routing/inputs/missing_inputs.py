@@ -132,7 +132,8 @@ def confirm_unfollowed_words(outcome: RouteOutcome, person: Approver | None) -> 
     listed = ", ".join(map(repr, words))
     raise InputUnclear(
         f"not run: nothing in the answer would follow {listed} of the request",
-        hint="give the value with --input NAME=VALUE, or add a step that keeps the rows you want",
+        hint="if you named several values, ask once for each; or give a value with --input "
+        "NAME=VALUE, or add a step that keeps the rows you want",
         unclear=[{"words": word} for word in words],
     )
 

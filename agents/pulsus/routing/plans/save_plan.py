@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pulsus.core.compose.plans import pins
-from pulsus.core.compose.plans.build_plan import add_parameters, list_parameters
+from pulsus.core.compose.plans.build_plan import list_parameters
 from pulsus.core.compose.plans.conversion_notes import list_conversions
 from pulsus.core.compose.plans.dsl.plan_checks import check_plan
 from pulsus.core.compose.plans.type_check import require_types
@@ -30,6 +30,7 @@ from pulsus.core.system import regular_files
 from pulsus.core.types import ArgSpec, JsonValue, Plan, PlanStep, RouteOutcome, ToolSpec
 from pulsus.errors import UsageError
 from pulsus.execution.parse_inputs import parse_inputs
+from pulsus.routing import plan_preview
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.inputs import planned_values
 from pulsus.routing.plans.refuse_secrets import refuse_secret_constants, refuse_secrets
@@ -45,7 +46,8 @@ def save_route(project: Project, outcome: RouteOutcome, pairs: Sequence[str]) ->
     Raises UsageError for a value that holds a secret, and PlanInvalid for one of a wrong type.
     """
     assert outcome.decision.plan is not None
-    plan = _with_parameters(outcome, outcome.decision.plan)
+    # A person may have given values since the plan was made.
+    plan = plan_preview.with_filled_inputs(outcome, outcome.decision.plan)
     given = {
         name: SavedInput(value.value, value.source, text=value.text, p=value.p)
         for name, value in outcome.inputs.items()
@@ -114,23 +116,6 @@ def promoted_version(project: Project, tool: ToolSpec) -> tuple[str | None, Tool
     if record is None:
         return None, tool
     return record.version, replace(tool, kind=get_stricter_kind(tool.kind, record.kind))
-
-
-def _with_parameters(outcome: RouteOutcome, plan: Plan) -> Plan:
-    """Return the plan with a parameter for every input of a selected tool that has a value.
-
-    In a composition the values have their parameters already.
-    """
-    if len(plan.steps) != 1 or len(outcome.decision.selected) != 1:
-        return plan
-    step, tool = plan.steps[0], outcome.decision.selected[0]
-    known = {arg.name for arg in tool.args}
-    named = [
-        (step.id, name)
-        for name, value in outcome.inputs.items()
-        if name in known and value.source not in ("default", "wired")
-    ]
-    return add_parameters(plan, outcome.decision.selected, named)
 
 
 def _save(
