@@ -18,7 +18,7 @@ PAGE = (ROOT / "docs/plans.md").read_text(encoding="utf-8")
 SCHEMA = json.loads((ROOT / "docs/schemas/plan-file.json").read_text(encoding="utf-8"))
 PLANS = re.findall(r"```yaml\n(plan:.*?)```", PAGE, re.DOTALL)
 EXAMPLES = re.findall(r"^\| `(.+?)` \| `(.+)` \|$", PAGE.partition("<!-- examples -->")[2], re.M)
-INPUTS: dict[str, JsonValue] = {"version": "10.1", "n": 3, "names": ["b", "a"], "missing_key": {}}
+INPUTS: dict[str, JsonValue] = {"version": "10.1", "n": 3, "names": ["b", "a"], "options": {}}
 ROWS: list[JsonValue] = [{"path": "/x", "bytes": 5}, {"path": "/y", "bytes": 7}]
 
 
