@@ -214,6 +214,14 @@ def test_a_cut_at_the_end_contradicts_an_expected_head(project):
     assert found(project, "--expect-head", head["hash"]) == ["HEAD_UNKNOWN"]
 
 
+def test_the_hint_for_an_unknown_head_names_nothing_that_does_nothing(project):
+    done = audited(project, "--expect-head", "a" * 64)
+    (finding,) = done.json["findings"]
+    assert "compare the hash with the one you kept" in finding["fix"]
+    assert "--accept-break" not in finding["fix"], "without damage it answers: nothing to accept"
+    assert done.json["log"]["head"], "the head to keep is printed"
+
+
 def test_an_expected_head_stays_valid_after_more_was_logged(project):
     head = audited(project).json["log"]["head"]["hash"]
     append(project / ".pulsus", "run", {"tool": "x"})

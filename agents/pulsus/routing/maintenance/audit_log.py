@@ -21,6 +21,10 @@ from pulsus.routing.maintenance.audit_catalogue import AuditFinding, Level
 _EVIDENCE = (
     "put it back from a backup; or, once you know why, go on: pulsus audit --accept-break REASON"
 )
+_OTHER_HEAD = (
+    "compare the hash with the one you kept; if it is right, the log was replaced or cut: put it "
+    "back from a backup; if you know why, keep the head printed below from now on"
+)
 _RECORDS = "restore metadata.jsonl from version control, and compare the log with a backup"
 _ELSEWHERE = (
     "see who added the records: git log -p -- '*metadata.jsonl'; look at them and accept them: "
@@ -136,9 +140,8 @@ def audit_log(
     findings += compare.others(others, here=checked.segments > 0)
     if expected and seen.expected_at is None:
         reason = f"no record has the hash {expected}"
-        findings.append(
-            AuditFinding("HEAD_UNKNOWN", "error", folder, None, None, reason, _EVIDENCE)
-        )
+        fix = _OTHER_HEAD if checked.head else _EVIDENCE
+        findings.append(AuditFinding("HEAD_UNKNOWN", "error", folder, None, None, reason, fix))
     named = max((r.seq for r in mine), default=0)
     unknown = tuple(sorted(compare.unknown - seen.accepted))
     return LogAudit(checked, tuple(findings), seen.expected_at, len(others), unknown, named)
