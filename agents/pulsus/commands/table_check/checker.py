@@ -97,6 +97,7 @@ def find_unproved(file: Path, context: JudgeContext) -> Iterator[Problem]:
     then: so its loss would go unnoticed. Tables that ship have kept calls besides.
     """
     # Imported late: only this check takes tables apart.
+    from pulsus.commands.table_check.loosened_tables import missing_example
     from pulsus.commands.table_check.loosened_tables import unproved as found
 
     raw, program = dict(parsed(file)), table_name(file)
@@ -106,7 +107,7 @@ def find_unproved(file: Path, context: JudgeContext) -> Iterator[Problem]:
     if "same_as" in raw:
         return
     for one in found(program, raw, context):
-        yield Problem(program, file, "RESTRICTION_UNPROVED", f"no example needs {one}", fix)
+        yield Problem(program, file, "RESTRICTION_UNPROVED", missing_example(one, raw), fix)
 
 
 _Said = tuple[Code, str, str]

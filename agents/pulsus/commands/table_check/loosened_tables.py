@@ -84,6 +84,19 @@ def unproved(program: str, raw: Raw, context: JudgeContext) -> Iterator[Restrict
             yield one
 
 
+def missing_example(one: Restriction, raw: Raw) -> str:
+    """Return which example would show a restriction of a parsed table."""
+    end = re.fullmatch(r"end of form (\d+) taken out|operands allowed", one.what)
+    if end is None:
+        return f"no example needs {one}"
+    for key in one.path:
+        raw = raw[key]
+    kinds = _words_of_form(raw["operands"][int(end[1])]) if end[1] else []
+    words = [str(kind).rstrip("?").upper() for kind in kinds]
+    call = " ".join([one.program, *one.path[1::2], *words])
+    return f"no refused example has a word too many behind `{call}`"
+
+
 def refused_examples(raw: Mapping[str, Any]) -> list[str]:
     """Return the calls that a table says are refused."""
     return [str(call) for call in raw.get("examples", {}).get("refused") or []]

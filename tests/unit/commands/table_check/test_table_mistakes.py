@@ -192,3 +192,16 @@ def test_restrictions_that_no_example_shows_are_found_when_asked_for(tmp_path):
     shown = GOOD.replace("refused: [acme]", "refused: [acme, acme -ax, acme -a -n x]")
     file.write_text(shown + "refused: {-x: it writes}\nvalues: {-n: count}\n", encoding="utf-8")
     assert list(find_unproved(file, JudgeContext(tables=Tables((tmp_path,))))) == []
+
+
+def test_an_end_of_operands_that_no_example_shows_is_named_by_its_call(tmp_path):
+    file = tmp_path / "acme.yaml"
+    needs = "needs: [{one_of: -a, why: it writes}]\n"
+    text = GOOD.replace(needs, "").replace("[[text*]]", "[[text]]").replace("[acme]", "[acme -x]")
+    text += "subcommands: {top: {flags: -b}}\n"
+    file.write_text(text, encoding="utf-8")
+    told = [p.reason for p in find_unproved(file, JudgeContext(tables=Tables((tmp_path,))))]
+    assert told == [
+        "no refused example has a word too many behind `acme TEXT`",
+        "no refused example has a word too many behind `acme top`",
+    ]
