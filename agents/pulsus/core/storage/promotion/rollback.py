@@ -97,12 +97,16 @@ def _build_not_found_error(
     wanted: version_archive.RecordedVersion | None,
 ) -> VersionNotFound:
     tool = here.target.tool_id
-    there = [v.version for v in known if here.bytes_of(v.tool_hash) is not None]
+    kept = [v for v in known if here.bytes_of(v.tool_hash) is not None]
+    there = [v.version for v in kept]
     listed = ", ".join(there) or "none"
+    current = None if here.latest is None or here.latest.removed else here.latest.tool_hash
+    other = any(v.tool_hash != current for v in kept)
+    hint = "name one that is kept" if other else "there is nothing to roll back to"
     if wanted is not None:
         why = f"the bytes of {tool} {wanted.version} are not kept"
     elif version is None:
         why = f"{tool} has no version before {known[-1].version}"
     else:
         why = f"{tool} has no version {version}"
-    return VersionNotFound(f"{why}; kept: {listed}", hint="name one that is kept", kept=there)
+    return VersionNotFound(f"{why}; kept: {listed}", hint=hint, kept=there)

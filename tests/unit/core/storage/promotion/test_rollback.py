@@ -291,3 +291,14 @@ def test_only_what_was_promoted_can_be_moved(tmp_path):
     with pytest.raises(ToolNotFound, match="never promoted"):
         promoted(tmp_path, context=replace(CONTEXT, replaces=Target("a", "b", "c")))
     assert tree(tmp_path / "workflows") == {}
+
+
+def test_the_only_kept_version_is_not_offered_if_it_is_the_current_one(tmp_path):
+    promoted(tmp_path, FIRST)
+    with pytest.raises(VersionNotFound) as refused:
+        kept(tmp_path, None)
+    assert refused.value.hint == "there is nothing to roll back to"
+    promoted(tmp_path, SECOND)
+    with pytest.raises(VersionNotFound) as refused:
+        kept(tmp_path, "9.9.9")
+    assert refused.value.hint == "name one that is kept"
