@@ -93,6 +93,12 @@ def test_an_unknown_node_is_warned_about_and_has_no_answer(project):
     assert "no fresh fact knows pve9" in done.err
 
 
+@pytest.mark.parametrize("args", [("query", "node_health(pve9, S)"), ("facts", "--node", "pve9")])
+def test_the_hint_for_an_unknown_node_lists_the_nodes_of_the_same_files(project, args):
+    done = ask(project, *args)
+    assert "`pulsus kb facts --kind node --facts facts.yaml` lists the nodes" in done.err
+
+
 def test_a_facts_file_with_a_fault_names_the_line(project):
     (project / "bad.yaml").write_text("nodes:\n- name: a\n  health: fine\n", encoding="utf-8")
     done = pulsus_here(project, "kb", "facts", "--facts", "bad.yaml", "--output", "json")

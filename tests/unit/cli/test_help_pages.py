@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import click
@@ -73,9 +74,18 @@ def test_every_help_page_ends_with_examples_and_then_exit_codes(page, command):
 def test_every_example_is_a_call_that_the_command_line_accepts(page):
     shown = page[page.index("  Examples:") : page.index("  Exit codes:")].split("\n\n")[0]
     for line in shown.replace("\\\n", " ").splitlines()[1:]:
-        words = shlex.split(line)
+        words = shlex.split(line, comments=True)
         words = words[words.index("pulsus") + 1 :]
         _parse(words[: words.index(">")] if ">" in words else words)
+
+
+@every_page
+def test_every_example_is_a_call_that_a_shell_can_read(page):
+    shown = page[page.index("  Examples:") : page.index("  Exit codes:")].split("\n\n")[0]
+    calls = "\n".join(shown.splitlines()[1:])
+    read = subprocess.run(["sh", "-n"], input=calls, text=True, capture_output=True, check=False)
+    assert read.stderr == ""
+    assert "..." not in calls, "it stands for something that a person cannot paste"
 
 
 @every_page

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 EPILOG = page_end(
     "pulsus audit",
     "pulsus audit --strict",
-    "pulsus audit --expect-head 3f6a...   (the head an earlier audit printed)",
+    'pulsus audit --expect-head "$HEAD"   # the head printed earlier',
     'pulsus audit --accept-break "disk replaced, restored from backup"',
     "pulsus audit --accept-records",
-    'pulsus audit --accept-records --expect-commit "$COMMIT"   (CI, after review)',
+    'pulsus audit --accept-records --expect-commit "$COMMIT"  # CI, after review',
     exits={
         0: "as recorded",
         1: "a change, or an unapproved setting (--strict: or a warning)",

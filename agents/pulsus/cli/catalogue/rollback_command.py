@@ -25,8 +25,8 @@ _MOST_LINES = 20
 """Lines of the difference in the question."""
 
 EPILOG = page_end(
-    "pulsus rollback storage/usage/disk_usage",
-    "pulsus rollback storage/usage/disk_usage@1.0.0 --yes",
+    "pulsus rollback config/edit/set_config_line",
+    "pulsus rollback config/edit/set_config_line@1.0.0 --yes",
     exits={
         0: "promoted",
         2: "usage, settings, or no such version",

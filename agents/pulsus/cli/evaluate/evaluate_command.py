@@ -29,7 +29,7 @@ EPILOG = page_end(
     "pulsus eval config/golden.jsonl --floor hit_at_1=0.75",
     "pulsus eval config/golden.jsonl --keep main.json",
     "pulsus eval config/golden.jsonl --baseline main.json --output markdown",
-    "pulsus eval config/golden.jsonl --calibrate --plot reliability.svg",
+    "pulsus eval my_requests.jsonl --calibrate --plot reliability.svg",
     notes=(
         """Rows of QUERIES:
   {"query": "disk full?", "tools": ["storage/usage/disk_usage"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,7 +90,7 @@ def query(session: CommandSession, goal: str, files: tuple[Path, ...]) -> None:
     loaded = _load(session, files)
     found = answer(parsed, loaded.facts, loaded.now, session.app.knowledge.limits)
     for name in found.unknown:
-        console.warn(f"no fresh fact knows {name}; `pulsus kb facts --kind node` lists the nodes")
+        console.warn(f"no fresh fact knows {name}; {_nodes_hint(files)}")
     if session.json:
         answers = [fact_rows.answer_to_dict(each) for each in found.answers]
         console.document(
@@ -143,7 +144,7 @@ def explain(session: CommandSession, goal: str, files: tuple[Path, ...]) -> None
 @command.command(
     epilog=page_end(
         "pulsus kb facts",
-        "pulsus kb facts --kind health --node pve3",
+        "pulsus kb facts --kind health --node pve3 --facts facts.yaml",
         exits={0: "listed", 2: "usage, settings, or an invalid facts file"},
     )
 )
@@ -166,7 +167,7 @@ def facts(
     if node is not None and node not in loaded.facts.nodes:
         raise UsageError(
             f"--node {node!r} is no known node",
-            hint="`pulsus kb facts --kind node` lists the nodes",
+            hint=_nodes_hint(files),
         )
     chosen = [
         note_fact(fact, loaded.now)
@@ -186,6 +187,13 @@ def facts(
         console.table(("kind", "fact", "source", "age", "state"), lines)
     else:
         console.note("no facts: name a file with --facts FILE, or in kb.files")
+
+
+def _nodes_hint(files: tuple[Path, ...]) -> str:
+    """Return the command that lists the nodes. Without the same files it lists other ones."""
+    words = ["pulsus", "kb", "facts", "--kind", "node"]
+    words += [word for file in files for word in ("--facts", str(file))]
+    return f"`{shlex.join(words)}` lists the nodes"
 
 
 def _load(session: CommandSession, files: tuple[Path, ...]) -> LoadedKnowledge:

@@ -39,7 +39,8 @@ _OF_FILES = frozenset({"show", "diff", "apply"})
 """Commands that take saved plans."""
 
 EPILOG = page_end(
-    'pulsus plan "summarise the matrix in m.csv then plot it" -o plan.yaml',
+    'pulsus plan "summarise the matrix in m.csv then plot it" \\\n'
+    "      --input matrix=m.csv -o plan.yaml",
     'pulsus plan "biggest files in /var/log" --input limit=5',
     "pulsus plan --file edited.yaml -o plan.yaml",
     "pulsus show plan.yaml && pulsus apply plan.yaml",
