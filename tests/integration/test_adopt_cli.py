@@ -163,7 +163,7 @@ def test_adopt_does_not_overwrite_a_candidate_without_replace(project):
     assert pulsus_here(project, "tools", "adopt", "disk_alert.sh").code == 0
     again = pulsus_here(project, "tools", "adopt", "disk_alert.sh", "--output", "json")
     assert again.code == 2
-    assert "is there already" in again.json["error"]["message"]
+    assert again.json["error"]["message"] == "workflows/_tmp/disk_alert.py exists already"
     assert pulsus_here(project, "tools", "adopt", "disk_alert.sh", "--replace").code == 0
 
 

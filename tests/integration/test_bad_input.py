@@ -388,6 +388,23 @@ def test_an_input_that_does_not_fit_is_named(promoted, pair, says):
     assert says in done.err
 
 
+@pytest.mark.parametrize(
+    ("line", "page"),
+    [
+        ("audit --accept-break", "audit"),
+        ("run disk_usage --input", "run"),
+        ("eval --floor", "eval"),
+        ("config trust --revoke", "config trust"),
+        ("-q config trust --revoke", "config trust"),
+        ("count words --input", "route"),
+    ],
+)
+def test_an_option_without_its_value_does_not_lead_to_a_page_without_it(fresh, line, page):
+    done = pulsus_here(fresh, *line.split())
+    told(done, "USAGE", 2)
+    assert f"  hint: `pulsus {page} --help` shows how" in done.err.splitlines()
+
+
 def test_a_misspelt_input_of_a_route_is_named_before_the_missing_one(fresh):
     request = ("count the words of the text", "--run", "--input", "txt=a")
     done = pulsus_here(fresh, *request)

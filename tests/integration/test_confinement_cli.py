@@ -71,8 +71,12 @@ def test_a_person_at_a_terminal_may_run_unconfined(tmp_path, said, code):
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == code
-    if not code:
-        shown = str(child.before)
+    shown = str(child.before)
+    if code:
+        answer = json.loads(shown[shown.index("{") :])["error"]
+        assert answer["message"] == "not run: you did not confirm it"
+        assert answer["hint"].startswith("to run it confined: pulsus run ")
+    else:
         assert '"files": "none"' in shown
         assert "--unconfined" in shown
 

@@ -66,7 +66,7 @@ def test_ctrl_c_is_one_line_and_exit_130(folder, command, after):
         errors = [line for line in err.splitlines() if line.startswith("error")]
         # A key before anything was loaded has the shorter line.
         assert errors in (
-            ["error[ABORTED]: aborted; nothing is half-promoted"],
+            ["error[ABORTED]: aborted; Pulsus left nothing half-written"],
             ["error[ABORTED]: aborted"],
         )
 

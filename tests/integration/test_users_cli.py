@@ -1,10 +1,11 @@
 """`pulsus users`: who may sign in; what a token may never do."""
 
+import pexpect
 import pytest
 
 from pulsus.web.accounts import user_accounts
 from pulsus.web.accounts.user_accounts import UserAccounts
-from tests.project import make, pulsus_here
+from tests.project import PULSUS, make, pulsus_here
 
 pytest.importorskip("argon2")
 pytestmark = pytest.mark.seconds
@@ -52,3 +53,16 @@ def test_a_token_that_would_show_a_higher_role_than_its_user_is_not_made(project
     assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
     assert "operator" in done.json["error"]["hint"]
     assert pulsus_here(project, "users", "token", "bert", "--role", "viewer").code == 0
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "the end of input"])
+def test_a_user_whose_password_was_not_typed_is_said_not_to_be_added(project, key):
+    line = ["users", "add", "nora", "--role", "viewer"]
+    child = pexpect.spawn(str(PULSUS), line, cwd=str(project), encoding="utf-8", timeout=60)
+    child.expect_exact("Password")
+    child.send(key)
+    child.expect_exact("[ABORTED]: aborted; no user was added")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 130
+    assert "nora" not in pulsus_here(project, "users", "list").out

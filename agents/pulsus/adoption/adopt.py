@@ -82,7 +82,8 @@ def adopt(
     script = _parse_script(source, file, target.name)
     path = project.tmp_dir / f"{target.name}.py"
     if path.exists() and not overwrite:
-        raise UsageError(f"{path.name} is there already", hint="--replace it, or give a --name")
+        shown = path.relative_to(project.project) if path.is_relative_to(project.project) else path
+        raise UsageError(f"{shown} exists already", hint="--replace it, or give a --name")
     tests = sibling_test.bring_tests(script, file, target.name, project.project)
     test = path.with_name(f"test_{path.name}")
     if overwrite or not test.exists():

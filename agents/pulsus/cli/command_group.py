@@ -271,14 +271,16 @@ def run(args: Sequence[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.Abort:
-        raise Aborted("aborted; nothing is half-promoted") from None
+        raise Aborted("aborted; Pulsus left nothing half-written") from None
     except click.ClickException as error:
-        raise _usage(error) from None
+        raise _usage(error, args) from None
 
 
-def _usage(error: click.ClickException) -> UsageError:
+def _usage(error: click.ClickException, args: Sequence[str]) -> UsageError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "pulsus"
+    if isinstance(error, click.BadOptionUsage):  # click gives it no context
+        path = _command_path(args)
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         group = context.command if context else None
         known = ", ".join(group.commands) if isinstance(group, click.Group) else ""
@@ -294,6 +296,21 @@ def _usage(error: click.ClickException) -> UsageError:
     if path == "pulsus commands classify" and not isinstance(error, click.BadParameter):
         hint = f"give the whole command as one word, in quotes; {hint}"
     return UsageError(error.format_message(), hint=hint)
+
+
+def _command_path(args: Sequence[str]) -> str:
+    """Return the command that the line calls: `pulsus config trust`, or `pulsus route`."""
+    words = move_leading_options(args)
+    if words and words[0] not in COMMANDS and not words[0].startswith("-"):
+        return "pulsus route"
+    path: list[str] = ["pulsus"]
+    command: click.Command | None = cli
+    for word in words:
+        if not isinstance(command, click.Group):
+            break
+        command = command.get_command(click.Context(command), word)
+        path += [word] if command else []
+    return " ".join(path)
 
 
 _VALUED = ("--output", "--project", "--state-dir")

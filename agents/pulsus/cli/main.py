@@ -60,7 +60,7 @@ def _status(args: list[str]) -> int:
             raise
         # A tool that Ctrl-C ended says what that means.
         notes = getattr(error, "__notes__", ())
-        failure = Aborted("; ".join(("aborted", *(notes or ("nothing is half-promoted",)))))
+        failure = Aborted("; ".join(("aborted", *(notes or ("Pulsus left nothing half-written",)))))
     try:
         console.fail(failure, as_json=console.wants_json(args))
     except OSError:

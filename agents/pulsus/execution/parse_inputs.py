@@ -8,6 +8,7 @@ hint is a list or mapping. `k:=JSON` is literal JSON, also the way to give text 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -139,7 +140,14 @@ def _parse_json(name: str, text: str) -> JsonValue:
     try:
         return cast(JsonValue, json.loads(text, parse_constant=_refuse_constant))
     except (ValueError, RecursionError) as error:
-        fix = "put text in double quotes and give finite numbers"
+        fix = "give finite numbers"
+        if type(error) is not ValueError:  # a subclass for what is no JSON; deep nesting
+            is_text = not text.startswith(("[", "{"))
+            whole = _quote_text_input(name, text) if is_text else shlex.quote(f"{name}:=JSON")
+            fix = (
+                "put text in double quotes, and the whole input in single quotes, because a shell "
+                f"takes double quotes away: --input {whole}"
+            )
         raise _wrong_value_error(name, text, f"it is not JSON: {error}", fix) from None
 
 
@@ -149,14 +157,14 @@ def _refuse_constant(word: str) -> NoReturn:
 
 def _read_text_file(name: str, file: str) -> str:
     if endless_kind(Path(file)) == "a pipe":  # the read of a device ends at the limit below
-        fix = 'name a readable file, or write NAME:="@…" for text'
+        fix = _suggest_file_or_text(name, file)
         raise _wrong_value_error(name, f"@{file}", "it is a pipe, not a file", fix)
     try:
         with Path(file).open("rb") as stream:
             data = stream.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         reason = error.strerror or "it cannot be read"
-        fix = 'name a readable file, or write NAME:="@…" for text'
+        fix = _suggest_file_or_text(name, file)
         raise _wrong_value_error(name, f"@{file}", reason, fix) from None
     if len(data) > MAX_FILE_BYTES:
         reason = f"the file is larger than {MAX_FILE_BYTES} bytes"
@@ -166,6 +174,19 @@ def _read_text_file(name: str, file: str) -> str:
     except UnicodeDecodeError:
         reason = "it is not UTF-8 text"
         raise _wrong_value_error(name, f"@{file}", reason, "give its path instead") from None
+
+
+def _suggest_file_or_text(name: str, file: str) -> str:
+    return f"name a readable file, or for text write --input {_quote_text_input(name, f'@{file}')}"
+
+
+def _quote_text_input(name: str, text: str) -> str:
+    """Return NAME:="TEXT" as one word of a shell, which takes the quotes of a bare one away."""
+    return shlex.quote(f"{name}:={json.dumps(_shorten(text), ensure_ascii=False)}")
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:80]}…"
 
 
 def _require_accepted(name: str, value: JsonValue, hint: Hint) -> JsonValue:
@@ -206,5 +227,4 @@ def _wrong_type_error(name: str, text: str, hint: Hint) -> UsageError:
 
 
 def _wrong_value_error(name: str, text: str, reason: str, fix: str) -> UsageError:
-    shown = text if len(text) <= 80 else f"{text[:80]}…"
-    return UsageError(f"input {name}={shown!r}: {reason}", hint=fix, input=name)
+    return UsageError(f"input {name}={_shorten(text)!r}: {reason}", hint=fix, input=name)

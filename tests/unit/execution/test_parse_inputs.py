@@ -1,5 +1,7 @@
 """`--input` pairs (contracts, "Names and places")."""
 
+import shlex
+
 import pytest
 
 from pulsus.errors import UsageError
@@ -123,3 +125,10 @@ def test_an_invalid_pair_is_refused(pair):
 def test_a_tool_that_takes_anything_gets_text():
     free = arg("kwargs", None, required=False, kind="var_keyword")
     assert parse_inputs.parse_inputs(["a=1"], [free]) == {"a": "1"}
+
+
+@pytest.mark.parametrize("pair", ["note=@no such.md", "note:=@no such.md", "note:=it's"])
+def test_the_hint_for_a_text_is_not_read_otherwise_by_a_shell(pair):
+    _, word = refusal([pair], arg("note")).split(" --input ")
+    (given,) = shlex.split(word)
+    assert one(given, "str") == {"note": pair.partition("=")[2]}

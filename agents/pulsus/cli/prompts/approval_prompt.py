@@ -195,9 +195,9 @@ class Terminal:
 
     def confirm_unconfined(self, tool_id: str) -> bool:
         """Ask whether a tool may run with all rights of this user. No pipe can answer."""
-        if not sys.stdin.isatty():
-            return False
-        return questions.confirm(f"{tool_id} would run with all your rights, unconfined. Run it?")
+        return sys.stdin.isatty() and questions.confirm(
+            f"{tool_id} would run with all your rights, unconfined. Run it?"
+        )
 
     def _answer(self, choice: str, proposal: Proposal) -> ApprovalAnswer | None:
         match choice:

@@ -163,11 +163,16 @@ def _confirm_unconfined(tool_id: str, inputs: Sequence[str], person: Terminal | 
     """Raise ApprovalNeeded unless a person at the terminal says yes now; no flag stands for it."""
     from pulsus.approvals.run_consent import run_command
 
-    if person is None or not person.confirm_unconfined(tool_id):
+    confined = run_command(tool_id, inputs)
+    if person is None or not sys.stdin.isatty():
         raise ApprovalNeeded(
             f"{tool_id} is run without confinement only by a person at a terminal",
-            hint=f"run it at a terminal, or leave --unconfined out: {run_command(tool_id, inputs)}",
+            hint=f"run it at a terminal, or leave --unconfined out: {confined}",
             tool=tool_id,
+        )
+    if not person.confirm_unconfined(tool_id):
+        raise ApprovalNeeded(
+            "not run: you did not confirm it", hint=f"to run it confined: {confined}", tool=tool_id
         )
 
 

@@ -4,6 +4,7 @@ crash left open.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -227,11 +228,16 @@ def settle_command(
     from pulsus.core.storage.promotion.promote import os_user
 
     note = (reason or "").strip()
-    if took_effect is None or not note or len(note) > _MOST_REASON:
-        raise UsageError(
-            f"--done or --not-done is needed, and a --reason of 1 to {_MOST_REASON} characters",
-            hint="look at the targets first: pulsus approvals show ID",
-        )
+    missing = []
+    if took_effect is None:
+        missing.append("--done or --not-done is missing: say what you found")
+    if not note:
+        missing.append("--reason is missing: say how you know")
+    elif len(note) > _MOST_REASON:
+        missing.append(f"--reason has {len(note)} characters: at most {_MOST_REASON} are allowed")
+    if took_effect is None or missing:
+        hint = f"look at the targets first: pulsus approvals show {shlex.quote(card_id)}"
+        raise UsageError("; ".join(missing), hint=hint)
     if not session.interactive:
         raise ApprovalNeeded(
             "settling needs a person at a terminal, and this is no terminal",

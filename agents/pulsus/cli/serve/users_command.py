@@ -12,7 +12,7 @@ from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.cli.serve.web_extra import require_web_extra
-from pulsus.errors import ApprovalNeeded, UsageError
+from pulsus.errors import Aborted, ApprovalNeeded, UsageError
 
 if TYPE_CHECKING:
     from pulsus.web.accounts.bearer_tokens import BearerTokens
@@ -183,7 +183,12 @@ def _tokens(session: CommandSession) -> BearerTokens:
 def _password(session: CommandSession) -> str:
     """Return the password that a person types twice, or the first line of a pipe."""
     if session.interactive:
-        found: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+        try:
+            found: str = click.prompt(
+                "Password", hide_input=True, confirmation_prompt=True, err=True
+            )
+        except click.Abort:
+            raise Aborted("aborted; no user was added") from None
         return found
     if console.is_terminal(sys.stdin):
         raise ApprovalNeeded(
