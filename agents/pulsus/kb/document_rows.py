@@ -73,15 +73,25 @@ def require_known_keys(body: Mapping[str, JsonValue], keys: Iterable[str], place
         if key not in keys:
             near = difflib.get_close_matches(key, list(keys), 1)
             fix = f"write {near[0]!r}" if near else f"remove it; the keys are {', '.join(keys)}"
-            refuse_value(f"{place}.{key}" if place else key, key, "there is no such key", fix)
+            where = f"{place}.{key}" if place else key
+            raise FactsInvalid(
+                f"{_shown_place(where)}: there is no such key",
+                hint=fix,
+                place=where,
+                value=_shortened(ascii(key)),
+            )
 
 
 def refuse_value(place: str, value: object, problem: str, fix: str) -> NoReturn:
     """Raise FactsInvalid with the place, the value, the reason and the fix."""
     shown = _shortened(ascii(value))
-    # An unknown key is part of the place, and it may have any character.
-    where = _shortened(ascii(place)[1:-1]) or "the document"
+    where = _shown_place(place)
     raise FactsInvalid(f"{where} is {shown}: {problem}", hint=fix, place=place, value=shown)
+
+
+def _shown_place(place: str) -> str:
+    # An unknown key is part of the place, and it may have any character.
+    return _shortened(ascii(place)[1:-1]) or "the document"
 
 
 def _shortened(text: str) -> str:

@@ -6,6 +6,7 @@ People write these files; Pulsus never does. `fact_base.py` holds the facts in m
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -26,12 +27,13 @@ _Found = TypeVar("_Found")
 _MOST_PLACE_CHARS: Final = 200
 MOST_BYTES: Final = 10_000_000
 """Largest facts file that is read."""
+_EXAMPLE: Final = "docs/knowledge-base.md of Pulsus has an example"
 _EXPECTED: Final = ExpectedFile(
     "a facts file",
     MOST_BYTES,
     FactsInvalid,
     tuple(SECTIONS),
-    "docs/knowledge-base.md of Pulsus has an example",
+    _EXAMPLE,
 )
 
 
@@ -82,9 +84,21 @@ def read_facts_file(path: Path, shown: str, defaults: FactDefaults) -> FactsFile
     except FactsInvalid:
         _EXPECTED.require_kind(text, shown)
         raise
+    if _is_cluster(document):
+        raise FactsInvalid(
+            f"{shown}: this is a cluster file, and a facts file is expected here",
+            hint=f"pulsus place {shlex.quote(shown)}; {_EXAMPLE}",
+            file=shown,
+        )
     times = replace(defaults, observed_at=min(changed, defaults.observed_at))
     facts = _located(shown, text, lambda: parse_document(document, shown, times))
     return FactsFile(shown, text, facts)
+
+
+def _is_cluster(document: JsonValue) -> bool:
+    """Return True if a document has the two sections of a cluster file, and no nodes."""
+    keys = set(document) if isinstance(document, dict) else set()
+    return {"hosts", "vms"} <= keys and "nodes" not in keys
 
 
 def _parse(text: str, shown: str) -> JsonValue:

@@ -78,3 +78,8 @@ def test_a_document_without_a_time_holds_and_one_with_a_time_expires():
 
 def test_a_node_without_a_health_gives_no_health_fact():
     assert [fact.kind for fact in facts_of({"nodes": [{"name": "a"}]})] == ["node"]
+
+
+def test_an_unknown_key_is_named_once():
+    with pytest.raises(FactsInvalid, match=r"^hosts: there is no such key$"):
+        facts_of({"hosts": []})
