@@ -103,7 +103,7 @@ def test_a_vm_too_large_for_every_host_has_the_reason_of_each(tmp_path):
         (["cluster.json", "--facts", "f.json"], "both name a cluster"),
         (["--check", "--facts", "f.json"], "0 files given, 1 needed: a plan"),
         (["--facts", "missing.json"], "missing.json does not exist, and a facts file is expected"),
-        (["--facts", "cluster.json"], "hosts"),
+        (["--facts", "cluster.json"], "cluster.json: this is a cluster file, and a facts file"),
         (["missing.json"], "missing.json does not exist, and a cluster file"),
     ],
 )
@@ -204,3 +204,26 @@ def test_invalid_facts_end_with_2_and_name_the_file_and_line(tmp_path, change, w
     assert done.json["error"]["hint"]
     (tmp_path / "facts.json").write_bytes(b" " * 10_000_001)
     assert place(tmp_path, "--facts", "facts.json").code == 2
+
+
+def test_files_of_another_kind_are_told_what_they_are(tmp_path):
+    write(tmp_path)
+    done = pulsus_here(tmp_path, "place", "--facts", "cluster.json")
+    assert "cluster.json: this is a cluster file, and a facts file is expected" in done.err
+    (tmp_path / "plan.json").write_text('{"schema_version": 1, "actions": []}')
+    done = pulsus_here(tmp_path, "place", "--check", "plan.json", "cluster.json")
+    assert "plan.json: this is a placement plan, and a cluster file is expected" in done.err
+    assert "hint: the cluster comes first" in done.err
+    (tmp_path / "plan.yaml").write_text("steps: []\n")
+    done = pulsus_here(tmp_path, "place", "--check", "cluster.json", "plan.yaml")
+    assert "this is no placement plan" in done.err
+    assert "hint: make one with `pulsus place CLUSTER.json --output json > plan.json`" in done.err
+
+
+def test_a_missing_figure_is_to_be_added_to_the_file_that_counts(tmp_path):
+    node = "nodes: [{name: a, health: nominal, ram_mib: 8192, cpu_mc: 4000}]\n"
+    (tmp_path / "f2.yaml").write_text(node + "vms: [{vmid: 1, host: a, cpu_mc: 500}]\n")
+    done = pulsus_here(tmp_path, "place", "--facts", "f2.yaml")
+    assert "the facts have no ram_mib of VM 1" in done.err
+    assert "hint: add ram_mib of VM 1 to f2.yaml" in done.err
+    assert "kb.files" not in done.err, "with --facts those files do not count"

@@ -41,6 +41,13 @@ def load_cluster(path: Path) -> Cluster:
             hint=f"pulsus place --facts {shlex.quote(str(path))}",
             file=str(path),
         )
+    if isinstance(data, dict) and "actions" in data:
+        raise ClusterInvalid(
+            f"{path}: this is a placement plan, and a cluster file is expected here",
+            hint=f"the cluster comes first: pulsus place --check CLUSTER.json "
+            f"{shlex.quote(str(path))}",
+            file=str(path),
+        )
     try:
         return read_cluster(data)
     except FaultyValue as fault:

@@ -14,32 +14,39 @@ from pulsus.kb.fact_base import FactView
 from pulsus.kb.facts import THIS_MACHINE, KnownNode, VirtualMachine
 from pulsus.placement.cluster import Cluster, ClusterHost, ClusterVm
 
+_SOURCES = "a file of kb.files, or to a plugin's facts"
 
-def cluster_of_facts(view: FactView, *, require_racks: bool = False) -> Cluster:
+
+def cluster_of_facts(
+    view: FactView, *, require_racks: bool = False, where: str = _SOURCES
+) -> Cluster:
     """Return the cluster as the fresh facts describe it.
 
     A host that is not live takes no VM: it counts as drained. This machine is a host only if a
     file or a plugin says so, or a VM is on it. Racks count for HA groups if the facts name one, so
     that a plan, its check and its approval keep to the same rules. Then each host needs its rack,
-    as it does with `require_racks`. Raises FactsIncomplete.
+    as it does with `require_racks`. `where` says to which source a missing fact can be added.
+    Raises FactsIncomplete.
     """
     vms = view.vms()
     used = {vm.host for vm in vms if vm.host is not None}
     hosts = [
-        _to_host(node, view)
+        _to_host(node, view, where)
         for node in view.hosts()
         if node.name in used or (node.provenance.source != THIS_MACHINE and _has_capacity(node))
     ]
     if not hosts:
-        raise _incomplete("no fresh fact knows a node with its ram_mib and cpu_mc")
+        message = "no fresh fact knows a node with its ram_mib and cpu_mc"
+        raise _incomplete(message, "one", where)
     known = {host.name for host in hosts}
     lacking = sorted(used - known)
     if lacking:
-        raise _incomplete(f"no fresh fact knows the node {lacking[0]}, and VMs run on it")
+        message = f"no fresh fact knows the node {lacking[0]}, and VMs run on it"
+        raise _incomplete(message, "the node", where)
     by_rack = require_racks or (view.use_racks and _names_racks(hosts) and _has_group(vms))
     if by_rack:
-        _require_racks(hosts)
-    return Cluster(tuple(hosts), tuple(map(_to_vm, vms)), by_rack)
+        _require_racks(hosts, where)
+    return Cluster(tuple(hosts), tuple(_to_vm(vm, where) for vm in vms), by_rack)
 
 
 def narrow_cluster(cluster: Cluster, hosts: Collection[str], vms: Collection[int]) -> Cluster:
@@ -77,18 +84,18 @@ def _has_group(vms: Sequence[VirtualMachine]) -> bool:
     return any(count > 1 for count in Counter(vm.ha_group for vm in vms if vm.ha_group).values())
 
 
-def _require_racks(hosts: Sequence[ClusterHost]) -> None:
+def _require_racks(hosts: Sequence[ClusterHost], where: str) -> None:
     for host in hosts:
         if not host.rack:
             raise FactsIncomplete(
                 f"the facts have no rack of the node {host.name}, and HA groups need it",
-                hint="add the rack to a file of kb.files, or set kb.use_racks = false",
+                hint=f"add the rack to {where}, or set kb.use_racks = false",
             )
 
 
-def _to_host(node: KnownNode, view: FactView) -> ClusterHost:
+def _to_host(node: KnownNode, view: FactView, where: str) -> ClusterHost:
     if node.ram_mib is None or node.cpu_mc is None:
-        raise _incomplete(f"the facts have no ram_mib or no cpu_mc of the node {node.name}")
+        raise _no_figure(node, f"the node {node.name}", where)
     return ClusterHost(
         node.name,
         node.ram_mib,
@@ -99,9 +106,9 @@ def _to_host(node: KnownNode, view: FactView) -> ClusterHost:
     )
 
 
-def _to_vm(vm: VirtualMachine) -> ClusterVm:
+def _to_vm(vm: VirtualMachine, where: str) -> ClusterVm:
     if vm.ram_mib is None or vm.cpu_mc is None:
-        raise _incomplete(f"the facts have no ram_mib or no cpu_mc of VM {vm.vmid}")
+        raise _no_figure(vm, f"VM {vm.vmid}", where)
     return ClusterVm(
         vm.vmid,
         vm.ram_mib,
@@ -113,5 +120,11 @@ def _to_vm(vm: VirtualMachine) -> ClusterVm:
     )
 
 
-def _incomplete(message: str) -> FactsIncomplete:
-    return FactsIncomplete(message, hint="add it to a file of kb.files, or to a plugin's facts")
+def _no_figure(fact: KnownNode | VirtualMachine, name: str, where: str) -> FactsIncomplete:
+    lacking = [key for key in ("ram_mib", "cpu_mc") if getattr(fact, key) is None]
+    message = f"the facts have no {' and no '.join(lacking)} of {name}"
+    return _incomplete(message, f"{' and '.join(lacking)} of {name}", where)
+
+
+def _incomplete(message: str, what: str, where: str) -> FactsIncomplete:
+    return FactsIncomplete(message, hint=f"add {what} to {where}")

@@ -22,6 +22,7 @@ _EXPECTED = ExpectedFile(
     ("actions", "action"),
     "pulsus place CLUSTER.json --output json makes one",
 )
+_PLAN_HINT = "make one with `pulsus place CLUSTER.json --output json > plan.json`"
 _KEYS_HINT = "write action, vmid, target"
 
 
@@ -40,7 +41,8 @@ def load_plan(path: Path) -> tuple[tuple[PlacementAction, ...], frozenset[int] |
 def _actions(data: Any) -> tuple[PlacementAction, ...]:
     entries = data.get("actions") if isinstance(data, dict) else data
     if not isinstance(entries, list):
-        raise FaultyValue("actions", entries, "there is no list of actions", "add `actions`")
+        reason = "this is no placement plan: there is no list of actions"
+        raise FaultyValue("actions", entries, reason, _PLAN_HINT)
     return tuple(_action(entry, f"actions[{number}]") for number, entry in enumerate(entries))
 
 

@@ -146,7 +146,10 @@ def _facts_cluster(
     view = knowledge.view_of(knowledge.load(files))
     # Facts that lack the rack of a node are enough if racks are to be left out anyway.
     without = any(" ".join(change.split()) == REMOVE_RACKS for change in changes)
-    return cluster_of_facts(view._replace(use_racks=False) if without else view)
+    # With --facts no other source counts, so a missing fact has to be added to one of these files.
+    return cluster_of_facts(
+        view._replace(use_racks=False) if without else view, where=" or ".join(map(str, files))
+    )
 
 
 def _check(session: CommandSession, cluster: Cluster, path: Path) -> None:
