@@ -48,9 +48,9 @@ def test_a_vm_on_a_node_that_no_fresh_fact_knows_stops_the_planning():
 
 def test_racks_that_are_to_be_kept_have_to_be_known():
     document = changed("nodes", "name", "pve1", rack=None)
-    for given in ({}, {"require_racks": True}):
+    for racks in (False, True):
         with pytest.raises(FactsIncomplete, match="rack of the node pve1"):
-            cluster_of_facts(view_of(document), **given)
+            cluster_of_facts(view_of(document), require_racks=racks)
     without = view_of(document)._replace(use_racks=False)
     assert not cluster_of_facts(without).use_rack_constraints
 
