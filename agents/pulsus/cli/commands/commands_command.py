@@ -181,7 +181,7 @@ def list_(session: CommandSession, prefix: str) -> None:
     if session.json:
         console.document({"programs": found})
         return
-    rows = [(each["program"], each["origin"], each["summary"]) for each in found]
+    rows = [(each["program"], verdict_json.origin_text(each), each["summary"]) for each in found]
     if rows:
         console.table(("program", "from", "summary"), rows)
 
@@ -198,7 +198,7 @@ def show(session: CommandSession, program: str) -> None:
     if session.json:
         console.document(body)
         return
-    console.echo(f"{body['program']}  ({body['origin']}: {body['path']})")
+    console.echo(f"{body['program']}  ({verdict_json.origin_text(body)}: {body['path']})")
     if body["same_as"]:
         console.echo(f"as {body['same_as']}, {body['same_as_path']}")
     click.echo()

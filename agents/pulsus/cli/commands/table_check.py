@@ -49,8 +49,8 @@ def check(session: CommandSession, files: tuple[Path, ...], restrictions: bool) 
     """Check tables: valid, consistent, and true to their own examples.
 
     A table is a YAML file that lists how one program may be called to read. Without FILE every
-    table in use is checked: those in config/commands/, of plugins and of Pulsus. With FILE that
-    file is checked as if it were in use, together with the tables in its folder.
+    table is checked: those in config/commands/, of plugins and of Pulsus. A table that is not
+    approved yet is checked as if it were in use. So is FILE, with the tables in its folder.
 
     Two warnings do not change the exit code: a table of the project changes the verdict on an
     example of another table, or an entry that is listed as reading looks like a change.
@@ -61,6 +61,7 @@ def check(session: CommandSession, files: tuple[Path, ...], restrictions: bool) 
     tell = console.line_progress(quiet=session.verbosity < 0)
     tell(f"checking {console.counted(len(checked), 'table')} with all examples …")
     found, effects = _check_files(session, checked)
+    warnings += _warn_unapproved(session, [] if files else checked)
     warnings += _list_advice(session, found)
     found = [each for each in found if not each.advises]
     found += _unproved_restrictions(session, checked, found) if restrictions else []
@@ -80,6 +81,15 @@ def check(session: CommandSession, files: tuple[Path, ...], restrictions: bool) 
             f"{console.counted(len(checked), 'table')}, {console.counted(len(rows), 'finding')}"
         )
     raise SystemExit(refusal.exit_status if refusal else 0)
+
+
+def _warn_unapproved(session: CommandSession, files: Sequence[Path]) -> list[str]:
+    """Return the project's tables that judge nothing until they are approved, and warn of them."""
+    refusal = session.app.commands.context.tables.refusal
+    told = [f"not in use: {why}" for why in map(refusal, files) if why]
+    for each in told if session.verbosity >= 0 else ():
+        console.warn(each)
+    return told
 
 
 def _list_advice(session: CommandSession, found: Sequence[Problem]) -> list[str]:

@@ -164,6 +164,11 @@ def origin(session: CommandSession, file: Path) -> str:
     return "project" if file.is_relative_to(session.project) else "plugin"
 
 
+def origin_text(body: Mapping[str, Any]) -> str:
+    """Return the origin as people read it. A table that is not approved judges nothing."""
+    return f"{body['origin']}{'' if body['approved'] else ', not approved'}"
+
+
 def names(session: CommandSession) -> list[str]:
     """Return every program that has a table. Raises ConfigError for a folder that cannot be
     read."""
@@ -188,6 +193,7 @@ def program(session: CommandSession, name: str) -> dict[str, Any]:
     return {
         "program": name,
         "origin": origin(session, file),
+        "approved": not session.app.commands.context.tables.refusal(file),
         "path": path(session, file),
         "same_as": other,
         "summary": _table_summary(session, raw, other),

@@ -79,6 +79,10 @@ class Tables:
         except OSError as error:
             raise BadTable(f"{program}: {error}") from error
 
+    def refusal(self, file: Path) -> str:
+        """Return why a table file may not be used to judge; empty if it may."""
+        return self._unapproved(file)
+
     def _read_table(self, program: str) -> Node | None:
         raw = self._parse_approved(program)
         if raw is None:
