@@ -226,6 +226,31 @@ def test_an_unapproved_table_of_the_project_judges_nothing(tmp_path):
     assert pulsus_here(folder, "commands", "classify", "acme list -n 3").code == 6
 
 
+def test_an_unapproved_table_is_not_listed_like_one_in_use(tmp_path):
+    folder = make(tmp_path / "project", "tables", warm=False)
+    listed = pulsus_here(folder, "commands", "list", "acme")
+    assert "project, not approved" in listed.out
+    assert "(project, not approved: " in pulsus_here(folder, "commands", "show", "acme").out
+    checked = pulsus_here(folder, "commands", "check")
+    assert "not in use: config/commands/acme.yaml" in checked.err
+    trust(folder)
+    assert "not approved" not in pulsus_here(folder, "commands", "list", "acme").out
+    assert "not in use" not in pulsus_here(folder, "commands", "check").err
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['network = ["127.0.0.1:8080"]', 'tool_network = {"text/count/count_words" = ["10.0.0.1:80"]}'],
+)
+def test_a_local_address_is_refused_before_anyone_is_asked_to_approve_it(tmp_path, text):
+    folder = setting(make(tmp_path / "project", warm=False), f"[sandbox]\n{text}\n")
+    for words in (["--all"], [f"sandbox.{text.partition(' ')[0]}"]):
+        done = pulsus_here(folder, "config", "trust", *words)
+        assert done.code == 2, done.err
+        assert "hosts of the public internet only" in done.err
+        assert "approval at a terminal" not in done.err
+
+
 def test_a_secret_in_a_value_is_neither_printed_nor_recorded(tmp_path):
     text = '[model]\nbase_url = "https://me:hunter2hunter2@models.example/v1"\n'
     folder = setting(make(tmp_path / "project", warm=False), text)

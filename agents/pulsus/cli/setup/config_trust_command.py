@@ -28,10 +28,14 @@ EPILOG = page_end(
     "pulsus config trust --revoke tools.python",
     exits={
         0: "approved, revoked or listed, or nothing to approve",
-        2: "no such key, or approvals cannot be read or kept",
+        2: "no such key, a refused value, or approvals cannot be read or kept",
         4: "not approved, or no terminal to ask at",
     },
 )
+
+
+_NETWORK = frozenset({"sandbox.network", "sandbox.tool_network"})
+"""Settings that a file of the project may not give every value, approved or not."""
 
 
 @click.command(epilog=EPILOG)
@@ -75,6 +79,7 @@ def _ask_approvals(session: CommandSession, keys: Sequence[str], *, every: bool)
         raise UserStateInvalid(app.trust_failure)
     open_ones = [each for each in app.standings if each.state != "approved"]
     asked = open_ones if every else _select_settings(session, keys, open_ones)
+    _require_allowed_values(asked)
     given: list[SettingApproval] = []
     for each in asked:
         if not session.interactive:
@@ -95,6 +100,15 @@ def _ask_approvals(session: CommandSession, keys: Sequence[str], *, every: bool)
         raise refusal
     if not asked:
         console.echo("nothing to approve")
+
+
+def _require_allowed_values(asked: Sequence[SettingApproval]) -> None:
+    """Raise ConfigError for a value that stays refused after its approval, so nobody is asked."""
+    for each in asked:
+        if each.key in _NETWORK:
+            from pulsus.routing.delivery import network_allowlist
+
+            network_allowlist.require_public_setting(each.key, each.value, each.found.file)
 
 
 def _declined_error(keys: Sequence[str]) -> ApprovalNeeded | None:

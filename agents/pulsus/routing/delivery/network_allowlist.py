@@ -84,6 +84,19 @@ def build_allowlist(
     return Allowlist(everywhere, by_tool, tmp_dir, records)
 
 
+def require_public_setting(key: str, value: object, file: str) -> None:
+    """Check a network setting of a project's file before a person is asked to approve it.
+
+    Raises ConfigError for an address that no approval can allow.
+    """
+    hosts = {key: value}
+    if isinstance(value, Mapping):
+        hosts = {f"{key}.{tool_id}": found for tool_id, found in value.items()}
+    for name, found in hosts.items():
+        if isinstance(found, list):
+            _require_public_hosts(name, tuple(found), {name: file})
+
+
 def _require_public_hosts(key: str, allowed: tuple[str, ...], origins: Mapping[str, str]) -> None:
     origin = origins.get(key)
     if origin not in SOURCES:
