@@ -103,7 +103,7 @@ def _ask_approvals(session: CommandSession, keys: Sequence[str], *, every: bool)
 
 
 def _require_allowed_values(asked: Sequence[SettingApproval]) -> None:
-    """Raise ConfigError for a value that stays refused after its approval, so nobody is asked."""
+    """Raise ConfigError for a value that stays refused after its approval, before the question."""
     for each in asked:
         if each.key in _NETWORK:
             from pulsus.routing.delivery import network_allowlist
