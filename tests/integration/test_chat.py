@@ -104,7 +104,9 @@ def test_facts_stay_from_one_request_to_the_next_and_commands_show_them(project)
         child.expect_exact("It is 8080.")
         child.expect_exact(IDLE)
         for command, shown in (
+            ("/why", "control level: read_only"),
             ("/why", "ran pulsus_read (read): worked"),
+            ("/why", "ended: answered (exit code 0)"),
             ("/state", "READING, control level read_only"),
             ("/tools", "pulsus_query"),
             ("/grants", "no grants"),

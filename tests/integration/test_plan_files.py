@@ -39,6 +39,18 @@ def shared(tmp_path_factory):
     return folder
 
 
+def test_an_output_that_the_tool_does_not_have_is_not_told_as_a_wrong_input(shared):
+    wrong = HAND.replace("{bytes: bytes}", "{bytes: size}")
+    (shared / "output.yaml").write_text(wrong, encoding="utf-8")
+    code, error = refused(shared, "plan", "--file", "output.yaml")
+    assert code == 2
+    assert "gives no 'size' for the output 'bytes'; it gives " in error["message"]
+    assert "bytes" in error["message"].rpartition("it gives ")[2]
+    assert error["hint"] == (
+        "correct these outputs; `pulsus tools show ID` says what each tool gives"
+    )
+
+
 @pytest.fixture
 def project(shared, tmp_path):
     return copied(shared, tmp_path / "project")

@@ -142,6 +142,16 @@ def test_the_values_that_a_hint_offers_are_not_refused_for_words_that_they_answe
     assert (ran.code, ran.json["error"]["code"]) == (4, "APPROVAL_REQUIRED"), ran.out
 
 
+def test_a_mode_that_was_given_is_not_offered_as_the_most_files_to_change(project):
+    words = ("plan", "set mode 600 of x/f", "-o", "perm.yaml", "--output", "json")
+    asked = pulsus_here(project, *words)
+    assert (asked.code, asked.json["error"]["code"]) == (4, "INPUT_UNCLEAR"), asked.out
+    made = pulsus_here(project, *words, "--input", "mode=600")
+    assert made.code == 0, made.out
+    assert made.json["inputs"]["mode"]["value"] == "600"
+    assert "max_files" not in made.json["inputs"]
+
+
 def test_a_number_that_stands_twice_is_not_answered_by_one_value(project):
     words = OLD_FILES.replace("files", "at most 30 files")
     given = ["--input", "folder=./data", "--input", "days=30"]

@@ -109,11 +109,31 @@ exit_status_option = click.option(
     help="End with the exit status of the script that the tool wraps.",
 )
 
+
+def _require_hosts(
+    ctx: click.Context, _option: click.Parameter, hosts: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the hosts. A wrong one is named with its option, not with the setting it stands for.
+
+    Raises UsageError of click.
+    """
+    if hosts:
+        from pulsus.config.host_names import canonical_host  # only where hosts are named
+
+        try:
+            for host in hosts:
+                canonical_host(host)
+        except ValueError as error:
+            raise click.UsageError(f"--allow-network {error}", ctx) from None
+    return hosts
+
+
 network_option = click.option(
     "--allow-network",
     "network",
     multiple=True,
     metavar="HOST:PORT",
+    callback=_require_hosts,
     help="Let dry runs reach this host, instead of those in sandbox.network; repeatable.",
 )
 

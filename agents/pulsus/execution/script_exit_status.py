@@ -54,7 +54,7 @@ def script_failure(tool: ToolSpec, result: object) -> ScriptFailed | None:
         f"the script of {tool.id} ended with exit status {status}, and its contract calls only "
         f"{good} a success",
         hint="see what it printed; if this status is a success, add it to the docstring: "
-        f"`Success exit status: {status}`",
+        f"`Success exit status: {status}`, and promote it again",
         tool=tool.id,
         exit_status=status,
     )

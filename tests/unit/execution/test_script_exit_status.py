@@ -53,7 +53,7 @@ def test_a_script_failure_names_the_status_and_the_declared_ones():
     assert (found.code, found.exit_status, found.details["exit_status"]) == ("SCRIPT_FAILED", 1, 3)
     assert "exit status 3" in found.message
     assert "only 0, 1 a success" in found.message
-    assert "`Success exit status: 3`" in found.hint
+    assert found.hint.endswith("`Success exit status: 3`, and promote it again")
 
 
 def test_a_run_whose_script_fails_still_has_its_result():

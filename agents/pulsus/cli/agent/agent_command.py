@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from pulsus.cli import console
+from pulsus.cli.agent.slash_commands import ENDS
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
@@ -41,15 +42,7 @@ EPILOG = page_end(
             )
         ),
     ),
-    exits={
-        0: "answered",
-        1: "out of turns or time",
-        2: "usage or settings",
-        4: "no person can give an approval or your token",
-        5: "no model is configured",
-        6: "blocked by policy or budget, or refused by the server",
-        75: "the model or the server is away, try again",
-    },
+    exits=ENDS,
 )
 
 level_option = click.option(

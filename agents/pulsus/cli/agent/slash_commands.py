@@ -21,6 +21,16 @@ COMMANDS: Final[Mapping[str, str]] = {
     "/help": "show these commands",
     "/quit": "end the chat",
 }
+ENDS: Final[Mapping[int, str]] = {
+    0: "answered",
+    1: "out of turns or time",
+    2: "usage or settings",
+    4: "no person can give an approval or your token",
+    5: "no model is configured",
+    6: "blocked by policy or budget, or refused by the server",
+    75: "the model or the server is away, try again",
+}
+"""The meaning of each exit code of a request; `pulsus agent --help` lists them too."""
 _SHOWN: Final = 20
 _WIDTH: Final = 100
 
@@ -38,7 +48,7 @@ def answer_command(
         case "/state", []:
             yield from _state(session)
         case "/why", []:
-            yield from _why(decisions)
+            yield from _why(decisions) if decisions else ["no decision yet"]
         case "/pin" | "/unpin", [_, *_]:
             yield _pin(session, " ".join(rest), pinned=name == "/pin")
         case "/reset", [] | ["pinned"]:
@@ -96,8 +106,6 @@ def _pin(session: AgentSession, name: str, *, pinned: bool) -> str:
 
 
 def _why(decisions: Sequence[Mapping[str, object]]) -> Iterator[str]:
-    if not decisions:
-        yield "no decision yet"
     for each in decisions:
         phase, decision = each["phase"], each["decision"]
         match phase:
@@ -114,10 +122,17 @@ def _why(decisions: Sequence[Mapping[str, object]]) -> Iterator[str]:
                 yield f"a person decided on {each['tool']}: {decision}"
             case "verify":
                 yield f"verified {decision}: {'confirmed' if each['ok'] else 'not confirmed'}"
-            case "request" | "end":
-                yield f"{phase}: {decision}"
+            case "request":
+                yield f"control level: {decision}"
+            case "end":
+                yield _ended(str(decision))
             case _:
                 continue
+
+
+def _ended(status: str) -> str:
+    known = {str(code): text for code, text in ENDS.items()}
+    return f"ended: {known.get(status, 'stopped')} (exit code {status})"
 
 
 def _grants(session: AgentSession) -> Iterator[str]:

@@ -15,6 +15,7 @@ from pulsus.core.contract.section_names import nearest_name
 from pulsus.core.types import DeclaredCall, JsonValue
 
 _CALL = re.compile(r"([A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+){2})\s+(\{.*)")
+_SHORT_CALL = re.compile(r"([A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+)?)\s+\{.*")
 _EXPECT = re.compile(r"(?<=\})\s+expect\s+")
 _REFERENCE = re.compile(r"\{\{\s*(input|output)\.(\w+)\s*\}\}")
 _BRACES = re.compile(r"\{\{.*?\}\}|\{\{|\}\}")
@@ -101,6 +102,12 @@ def _write_out(value: JsonValue) -> str:
 
 def _read_call(line: str, *, may_expect: bool) -> DeclaredCall:
     found = _CALL.fullmatch(line)
+    short = _SHORT_CALL.fullmatch(line)
+    if short:
+        raise _UnusableCall(
+            f"{short[1][:_SHOWN]!r} is no whole tool id: write domain/action/name, "
+            "such as `storage/files/file_facts`"
+        )
     if not found:
         raise _UnusableCall(
             f"{line[:_SHOWN]!r} is not `tool-id {{inputs}}`, "

@@ -64,7 +64,9 @@ def test_a_declared_call_is_read_as_written(text, call):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("service_status {}", "is not `tool-id {inputs}`"),
+        ("service_status {}", "'service_status' is no whole tool id: write domain/action/name"),
+        ('t4 {x: "{{input.unit}}"}', "'t4' is no whole tool id: write domain/action/name"),
+        ("control/t4 {}", "'control/t4' is no whole tool id"),
         ("a/b/c", "is not `tool-id {inputs}`"),
         ("run the tests", "is not `tool-id {inputs}`"),
         ("a/b/c [1]", "is not `tool-id {inputs}`"),

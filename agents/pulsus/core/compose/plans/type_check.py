@@ -29,6 +29,9 @@ from pulsus.core.types import (
 )
 from pulsus.errors import PlanInvalid
 
+_CONTRACT_SAYS = {"inputs": "takes", "outputs": "gives"}
+"""The verb of a contract for each part of a step, as the place of a problem names it."""
+
 
 @dataclass(frozen=True, slots=True)
 class TypeProblem:
@@ -59,9 +62,12 @@ def require_types(
     """Raise PlanInvalid if a value of the plan does not fit the contract of its tool."""
     problems = find_type_problems(plan, tools, inputs)
     if problems:
+        parts = {each.place.split(".")[2] for each in problems}
+        says = " and ".join(_CONTRACT_SAYS[part] for part in sorted(parts))
         raise PlanInvalid(
             "the plan does not fit its tools: " + "; ".join(each.text for each in problems),
-            hint="correct these inputs; `pulsus tools show ID` says what each tool takes",
+            hint=f"correct these {' and '.join(sorted(parts))}; "
+            f"`pulsus tools show ID` says what each tool {says}",
             problems=[each.text for each in problems],
             place=problems[0].place,
         )
@@ -104,10 +110,12 @@ def _check_step(
             reason = _find_mismatch(step.inputs[arg.name], arg, tools, steps, inputs)
             if reason:
                 yield f"inputs.{arg.name}", f".{arg.name}: {reason}"
-    outputs = {each.name for each in list_outputs(tool)}
+    outputs = [each.name for each in list_outputs(tool)]
     for name, key in step.outputs.items():
         if tool.returns and key not in outputs:
-            yield f"outputs.{name}", f": {tool.id} gives no {key!r} for the output {name!r}"
+            known = ", ".join(outputs)
+            reason = f"{tool.id} gives no {key!r} for the output {name!r}; it gives {known}"
+            yield f"outputs.{name}", f": {reason}"
 
 
 def _find_mismatch(

@@ -16,6 +16,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, NoReturn, cast
 
@@ -38,6 +39,7 @@ _FAILURES = (ArithmeticError, TypeError, ValueError, LookupError, AttributeError
 _MAX_BITS = 1024
 """Largest whole number that is computed, in bits: as far as a float goes."""
 _BRACES = re.compile(r"(\\*)\{\{")
+_UNKNOWN = re.compile(r"No (filter|test) named '(\w+)'")
 # Statements and comments begin with a character that no plan may hold: `{%` is plain text.
 _NEVER = "\x00"
 _FILTERS = (
@@ -84,13 +86,21 @@ def find_references(
         # Unknown filters and tests are found only when code is made.
         _environment().compile(text)
     except (TemplateSyntaxError, TemplateError) as error:
-        refuse(
-            place, source, f"it is no expression: {error.message}", "see docs/plans.md of Pulsus"
-        )
+        why = f"it is no expression: {error.message}{_suggest_name(error.message or '')}"
+        refuse(place, source, why, "see docs/plans.md of Pulsus")
     except (RecursionError, SyntaxError, MemoryError, ValueError):
         # Python's own limits: parentheses, and the digits of a number.
         refuse(place, source, "it is nested too deeply, or it holds a huge number", "shorten it")
     return tuple(walk_references(tree, source, place))
+
+
+def _suggest_name(message: str) -> str:
+    """Return the filter or test nearest to the one that jinja2 does not know, as a question."""
+    found = _UNKNOWN.match(message)
+    if not found:
+        return ""
+    near = get_close_matches(found[2], _FILTERS if found[1] == "filter" else _TESTS, 1, 0.75)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def parse_tree(source: str, *, template: bool = False) -> nodes.Node:

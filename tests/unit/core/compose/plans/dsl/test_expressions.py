@@ -125,6 +125,21 @@ def test_an_expression_that_could_do_more_than_read_values_is_refused(text):
 
 
 @pytest.mark.parametrize(
+    ("text", "near"),
+    [
+        ("{{ input.n | lenght }}", "length"),
+        ("{{ input.n is divisableby(2) }}", "divisibleby"),
+        ("{{ input.n | pprint }}", None),
+    ],
+)
+def test_a_misspelt_filter_is_not_named_without_the_right_one(text, near):
+    with pytest.raises(PlanInvalid) as caught:
+        parse_value(text, "plan.steps[0].inputs.x")
+    assert (f"Did you mean {near!r}?" in caught.value.message) == (near is not None)
+    assert ("Did you mean" in caught.value.message) == (near is not None)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "{{ input.missing + 1 }}",
