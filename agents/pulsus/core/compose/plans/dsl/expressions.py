@@ -16,7 +16,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, NoReturn, cast
 
@@ -29,6 +28,7 @@ from pulsus.core.compose.plans.dsl import expression_filters
 from pulsus.core.compose.plans.dsl.expression_filters import check_length
 from pulsus.core.compose.plans.dsl.expression_references import ITEM, walk_references
 from pulsus.core.compose.plans.dsl.refusal import refuse
+from pulsus.core.text.similar_names import similar_names
 from pulsus.core.types import JsonValue, OutputRef, ParamRef
 from pulsus.errors import PlanValueFailed
 
@@ -99,7 +99,7 @@ def _suggest_name(message: str) -> str:
     found = _UNKNOWN.match(message)
     if not found:
         return ""
-    near = get_close_matches(found[2], _FILTERS if found[1] == "filter" else _TESTS, 1, 0.75)
+    near = similar_names(found[2], _FILTERS if found[1] == "filter" else _TESTS)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
