@@ -1,12 +1,11 @@
 """The commands of `pulsus`: declare the subcommands, each imported when it is called.
 
-A first argument that is no subcommand is a request; one bare word that resembles a subcommand is
-a mistake and gets a suggestion. Shell completion is in `shell_completion.py`.
+A first argument that is no subcommand begins a request, unless `suggested_commands.py` takes it for
+a mistake. Shell completion is in `shell_completion.py`.
 """
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from itertools import takewhile
@@ -16,6 +15,7 @@ import click
 from pulsus import __version__
 from pulsus.cli.help_text import WIDTH, page_end
 from pulsus.cli.shell_completion import answer_completion
+from pulsus.cli.suggested_commands import command_mistake
 from pulsus.errors import Aborted, UsageError
 
 SECTIONS = {
@@ -135,12 +135,10 @@ class Pulsus(click.Group):
                 return self._resolve_completed(ctx, args)
             if words[0].lower() == "help" and (asked := self._help_of(ctx, words[1:])):
                 return asked
-            unknown, suggestion = self._suggest(ctx, words)
-            if suggestion:
-                raise click.UsageError(
-                    f"no such command {unknown!r}: did you mean `pulsus {suggestion}`? "
-                    f"If it is a request: pulsus route {shlex.quote(_request_words(args))}"
-                )
+            if mistake := command_mistake(
+                words, COMMANDS, lambda name: self._inner_commands(ctx, name)
+            ):
+                raise mistake
             ctx.meta[BARE] = True
             return "route", self.get_command(ctx, "route"), args
         return super().resolve_command(ctx, args)
@@ -159,21 +157,10 @@ class Pulsus(click.Group):
             return super().resolve_command(ctx, words)
         return "route", self.get_command(ctx, "route"), args
 
-    def _suggest(self, ctx: click.Context, words: Sequence[str]) -> tuple[str, str | None]:
-        """Return what is no command, and the call that was probably meant; None for a request."""
-        match words:
-            case [word]:
-                return word, _MEANT.get(word.lower()) or _resembled(word, COMMANDS)
-            case [first, word] if first.lower() == "help":
-                near = _MEANT.get(word.lower()) or _resembled(word, COMMANDS)
-                is_option = near is not None and near.startswith("-")
-                return word, f"{near} --help" if near and not is_option else near
-            case [first, name, word] if first.lower() == "help":
-                group = self.get_command(ctx, name)
-                if isinstance(group, click.Group):
-                    near = _resembled(word, group.commands)
-                    return f"{name} {word}", f"{name} {near} --help" if near else f"{name} --help"
-        return words[0], _resembled(words[0], COMMANDS)
+    def _inner_commands(self, ctx: click.Context, name: str) -> Iterable[str]:
+        """Return the commands below a subcommand; nothing if it has none."""
+        command = self.get_command(ctx, name)
+        return command.commands if isinstance(command, click.Group) else ()
 
     def _help_of(
         self, ctx: click.Context, words: list[str]
@@ -190,45 +177,6 @@ class Pulsus(click.Group):
         if command is None or len(words) > 1 + is_inner:
             return None
         return words[0], command, [*words[1:], "--help"]
-
-
-_MEANT = {
-    "hepl": "--help",
-    "usage": "--help",
-    "version": "--version",
-    "list": "tools list",
-    "adopt": "tools adopt",
-    "resume": "runs resume",
-    "replay": "runs replay",
-    "undo": "runs undo",
-    "trust": "config trust",
-}
-"""Single words that mean these subcommands or options, also in other programs."""
-_SHORT = 3
-"""Letters of a command name in which one typing error is too much for a ratio."""
-
-
-def _request_words(args: Sequence[str]) -> str:
-    """Return the words before the first option, as one request."""
-    return " ".join(takewhile(lambda word: not word.startswith("-"), args))
-
-
-def _resembled(word: str, known: Iterable[str]) -> str | None:
-    """Return the subcommand of `known` that a bare word was probably meant to be."""
-    if not word.isidentifier():
-        return None
-    from rapidfuzz import fuzz, process  # only where a first word is no subcommand
-    from rapidfuzz.distance import OSA
-
-    low = word.lower()
-    found = process.extractOne(low, list(known), scorer=fuzz.ratio, score_cutoff=75)
-    if found:
-        return found[0]
-    # In a short name one typing error (`rnu`) is a third of the word.
-    short = [name for name in known if len(name) == len(low) <= _SHORT]
-    return next((name for name in short if sorted(name) == sorted(low)), None) or next(
-        (name for name in short if OSA.distance(name, low) == 1), None
-    )
 
 
 EPILOG = page_end(

@@ -67,7 +67,15 @@ def test_help_and_a_command_show_its_page_instead_of_a_search(capsys, words, pag
         ("help version", "pulsus --version"),
         ("help tools lst", "pulsus tools list --help"),
         ("help tools nonsense", "pulsus tools --help"),
+        ("help tool list", "pulsus tools list --help"),
         ("validat", "pulsus validate"),
+        ("compose-evl", "pulsus compose-eval"),
+        ("lst", "pulsus tools list"),
+        ("lsit", "pulsus tools list"),
+        ("versoin", "pulsus --version"),
+        ("udno", "pulsus runs undo"),
+        ("resmue", "pulsus runs resume"),
+        ("hlp", "pulsus --help"),
     ],
 )
 def test_a_word_that_names_a_command_elsewhere_is_no_request(capsys, words, meant):
@@ -75,9 +83,31 @@ def test_a_word_that_names_a_command_elsewhere_is_no_request(capsys, words, mean
     assert (status, f"did you mean `{meant}`?" in said.err) == (2, True)
 
 
+def test_help_of_an_unknown_command_is_an_error_and_no_search(capsys):
+    status, said = shown(capsys, "help", "nope")
+    assert (status, said.err.splitlines()) == (
+        2,
+        [
+            "error[USAGE]: no such command 'nope'. If it is a request: pulsus route 'help nope'",
+            "  hint: `pulsus --help` lists the commands",
+        ],
+    )
+
+
+@pytest.mark.parametrize("words", ["mcp", "MCP", "mcp serve", "help mcp"])
+def test_a_part_that_pulsus_lacks_is_named_as_missing_and_not_searched(capsys, words):
+    status, said = shown(capsys, *words.split())
+    assert (status, "Pulsus has no MCP server. If it is a request" in said.err) == (2, True)
+    assert "the HTTP API of `pulsus serve`" in said.err
+
+
 @pytest.mark.parametrize(
     "request_words",
-    ["uptime", "status", "help me", "help with backups", "help run backups", "list files in /var"],
+    [
+        *("uptime", "status", "memory", "disks", "services", "lint", "last", "rust", "disk-usage"),
+        *("help me", "help disks?", "help with backups", "help run backups", "help me find files"),
+        *("list files in /var", "what fills the disk", "how full is /var", "mcp servers on web-03"),
+    ],
 )
 def test_a_request_of_plain_words_is_still_a_request(request_words):
     from pulsus.cli.command_group import cli
