@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
 from pulsus.cli import console
-from pulsus.cli.agent.slash_commands import ENDS
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
@@ -25,6 +25,17 @@ if TYPE_CHECKING:
 LEVELS = ("read_only", "controlled", "autonomous")
 _OFFERED = 3
 _LEAST_P = 0.05
+
+EXITS: Final[Mapping[int, str]] = {
+    0: "answered",
+    1: "out of turns or time",
+    2: "usage or settings",
+    4: "no person can give an approval or your token",
+    5: "no model is configured",
+    6: "blocked by policy or budget, or refused by the server",
+    75: "the model or the server is away, try again",
+}
+"""The meaning of each exit code of a request. `/why` of `pulsus chat` names them too."""
 
 EPILOG = page_end(
     'pulsus agent "which file systems are nearly full, and what fills them"',
@@ -42,7 +53,7 @@ EPILOG = page_end(
             )
         ),
     ),
-    exits=ENDS,
+    exits=EXITS,
 )
 
 level_option = click.option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from pulsus.cli.agent.agent_command import EXITS
 from pulsus.core.telemetry.sanitize import one_line
 
 if TYPE_CHECKING:
@@ -21,16 +22,6 @@ COMMANDS: Final[Mapping[str, str]] = {
     "/help": "show these commands",
     "/quit": "end the chat",
 }
-ENDS: Final[Mapping[int, str]] = {
-    0: "answered",
-    1: "out of turns or time",
-    2: "usage or settings",
-    4: "no person can give an approval or your token",
-    5: "no model is configured",
-    6: "blocked by policy or budget, or refused by the server",
-    75: "the model or the server is away, try again",
-}
-"""The meaning of each exit code of a request; `pulsus agent --help` lists them too."""
 _SHOWN: Final = 20
 _WIDTH: Final = 100
 
@@ -131,7 +122,7 @@ def _why(decisions: Sequence[Mapping[str, object]]) -> Iterator[str]:
 
 
 def _ended(status: str) -> str:
-    known = {str(code): text for code, text in ENDS.items()}
+    known = {str(code): text for code, text in EXITS.items()}
     return f"ended: {known.get(status, 'stopped')} (exit code {status})"
 
 

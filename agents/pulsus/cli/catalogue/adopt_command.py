@@ -70,9 +70,9 @@ def adopt(
             console.echo(strip_controls(f"- look at: {note}"))
         for line in _test_lines(found, session.project):
             console.echo(strip_controls(line))
-        for line in validation_text.report_lines(found.report, session.project):
-            # The script may have the same name, and other lines.
-            console.echo(line.replace(f" {found.module.name}:", f" {where}:"))
+        # The script may have the same name, and other lines.
+        for line in validation_text.report_lines(found.report, session.project, named=where):
+            console.echo(line)
         console.echo(f"next: {_next(found, session.project)}")
     console.leave(failure)
 

@@ -1,15 +1,18 @@
-"""A replayed run as lines for a person, and as JSON. Pure."""
+"""A replayed run of a plan or of the agent, as lines for a person and as JSON. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, assert_never
 
 from pulsus.cli.plan.run_lines import run_to_dict, state_words
 from pulsus.cli.render.inputs_text import shown
 from pulsus.cli.render.validation_text import printable
 from pulsus.cli.results.result_lines import ResultView, result_lines
 from pulsus.routing.plans.replay_run import RunReplay
+
+if TYPE_CHECKING:
+    from pulsus.agent.trace_replay import ReplayedVerdict
 
 _MOST_ROWS = 10
 
@@ -57,3 +60,41 @@ def replay_to_dict(found: RunReplay) -> dict[str, Any]:
         for call in found.calls
     ]
     return {**run_to_dict(found.record, found.saved.plan), "calls": calls, "moved": [*found.moved]}
+
+
+def has_changed(verdicts: Sequence[ReplayedVerdict]) -> bool:
+    """Return True if a call of the agent is decided differently today."""
+    return any(each.state == "changed" for each in verdicts)
+
+
+@printable
+def verdict_lines(run_id: str, verdicts: Sequence[ReplayedVerdict]) -> Iterator[str]:
+    """Yield each call of an agent's run with its verdict then and now."""
+    yield f"replay of {run_id}, nothing runs"
+    if not verdicts:
+        yield "this run of the agent has no recorded call"
+    for each in verdicts:
+        yield f"step {each.step}  {each.tool}  {_verdict_text(each)}"
+
+
+def _verdict_text(found: ReplayedVerdict) -> str:
+    match found.state:
+        case "same":
+            return f"{found.recorded}, as recorded"
+        case "changed":
+            return f"CHANGED: recorded {found.recorded}, now {found.now}"
+        case "digest":
+            return f"{found.recorded}, compared by digest only: {found.why}"
+        case _:
+            assert_never(found.state)
+
+
+def verdicts_to_dict(run_id: str, verdicts: Sequence[ReplayedVerdict]) -> dict[str, Any]:
+    """Return the verdicts of an agent's run as JSON values."""
+    from pulsus.agent.trace_replay import verdicts_to_json  # slow to load, for the agent only
+
+    return {
+        "run_id": run_id,
+        "ok": not has_changed(verdicts),
+        "verdicts": verdicts_to_json(verdicts),
+    }

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,7 +18,6 @@ from pulsus.cli.options import common, full_option
 from pulsus.errors import RunNotFound, UsageError
 
 if TYPE_CHECKING:
-    from pulsus.agent.trace_replay import ReplayedVerdict
     from pulsus.execution.engine.resume_decision import Settlement
     from pulsus.execution.journal.run_records import RunSummary
     from pulsus.routing.plans.undo_plan import TakenBack
@@ -223,11 +222,17 @@ def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
         found = replay_run(session.app, run_id)
     except RunNotFound:
         from pulsus.bootstrap.agent_replay import replay_agent_run
+        from pulsus.cli.plan.replay_lines import has_changed, verdict_lines, verdicts_to_dict
 
         verdicts = replay_agent_run(session.app, run_id)
         if verdicts is None:
             raise
-        raise SystemExit(_print_verdicts(session, run_id, verdicts)) from None
+        if session.json:
+            console.document(verdicts_to_dict(run_id, verdicts))
+        else:
+            for line in verdict_lines(run_id, verdicts):
+                console.echo(line, console.width())
+        raise SystemExit(int(has_changed(verdicts))) from None
     if session.json:
         console.document(replay_to_dict(found))
         return
@@ -302,37 +307,6 @@ def _needs_an_id(session: CommandSession, *, yes: bool, settled: Sequence[str]) 
         f"if you mean it: {shlex.join(['pulsus', 'runs', 'resume', run.run_id, *options])}",
     )
     return error
-
-
-def _print_verdicts(
-    session: CommandSession, run_id: str, verdicts: Sequence[ReplayedVerdict]
-) -> int:
-    """Print the verdicts of an agent's run. Returns the exit status."""
-    from pulsus.agent.trace_replay import verdicts_to_json
-
-    changed = [each for each in verdicts if each.state == "changed"]
-    if session.json:
-        rows = verdicts_to_json(verdicts)
-        console.document({"run_id": run_id, "ok": not changed, "verdicts": rows})
-        return int(bool(changed))
-    console.echo(f"replay of {run_id}, nothing runs", console.width())
-    if not verdicts:
-        console.echo("this run of the agent has no recorded call", console.width())
-    for each in verdicts:
-        console.echo(f"step {each.step}  {each.tool}  {_verdict_text(each)}", console.width())
-    return int(bool(changed))
-
-
-def _verdict_text(found: ReplayedVerdict) -> str:
-    match found.state:
-        case "same":
-            return f"{found.recorded}, as recorded"
-        case "changed":
-            return f"CHANGED: recorded {found.recorded}, now {found.now}"
-        case "digest":
-            return f"{found.recorded}, compared by digest only: {found.why}"
-        case _:
-            assert_never(found.state)
 
 
 def _parse_settled(settled: tuple[str, ...]) -> dict[str, Settlement]:

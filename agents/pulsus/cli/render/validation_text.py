@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
@@ -39,22 +40,33 @@ def printable(lines: Callable[_Given, Iterator[str]]) -> Callable[_Given, Iterat
 
 
 @printable
-def report_lines(found: ValidationReport, project: Path) -> Iterator[str]:
-    """Yield one line a step, the checker's own words below a failed one, then the verdict."""
+def report_lines(found: ValidationReport, project: Path, named: str | None = None) -> Iterator[str]:
+    """Yield one line a step, the checker's own words below a failed one, then the verdict.
+
+    `named` stands for the module's bare name in the words of a checker, if a reader could take that
+    for another file.
+    """
+    bare = re.compile(rf"(?<!\S){re.escape(found.path.name)}(?=:)")
+
+    def own(text: str) -> str:
+        return text if named is None else bare.sub(lambda _: named, text)
+
     for step in found.steps:
-        yield f"  {_mark(step)} {step.step:<8} {step.duration_ms:>6} ms  {step.message}".rstrip()
+        message = own(step.message)
+        yield f"  {_mark(step)} {step.step:<8} {step.duration_ms:>6} ms  {message}".rstrip()
         if not step.ok and step.output:
             said = [line for line in step.output.splitlines() if not _is_repeated(line, step)]
-            yield from (f"      {line}" for line in said[:20])
+            yield from (f"      {own(line)}" for line in said[:20])
     if found.network:
         yield f"  - network: its dry run may reach {', '.join(found.network)}"
-    yield from _warning_lines(found)
+    yield from map(own, _warning_lines(found))
     told = [f"proof: {found.proof}"] if found.proof else []
     told += ["cached"] if found.cached else []
     why = f" ({', '.join(told)})" if told else ""
     took = "" if found.cached else f" — {found.duration_ms / 1000:.1f}s"
     shown = {f"{step.step}: {step.message}": step.step for step in found.steps}
-    end = took if found.verdict == "accepted" else f" — {shown.get(found.summary, found.summary)}"
+    why_not = own(shown.get(found.summary, found.summary))
+    end = took if found.verdict == "accepted" else f" — {why_not}"
     yield f"{relative(found.path, project)}: {found.verdict}{why}{end}"
 
 

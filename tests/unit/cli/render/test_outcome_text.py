@@ -113,6 +113,17 @@ def test_a_refused_step_shows_the_output_of_the_checker():
     assert lines[1:3] == ["      l1", "      l2"]
 
 
+def test_a_checker_line_of_a_candidate_is_not_read_as_a_line_of_the_script_of_that_name():
+    line = "pull.py:3: error: in other_pull.py:4: and d/pull.py:5:"
+    found = report(PROJECT / "_tmp/pull.py", ok=False, message=line, output=f"{line} more")
+    lines = list(validation_text.report_lines(found, PROJECT, named="_tmp/pull.py"))
+    assert [text.count("_tmp/pull.py:3: error: in other_pull.py:4:") for text in lines[:2]] == [
+        1,
+        1,
+    ]
+    assert [text.count("and d/pull.py:5:") for text in lines[:2]] == [1, 1]
+
+
 @pytest.mark.parametrize("detailed", [False, True])
 def test_an_explanation_begins_with_the_reason_and_breaks_no_id(detailed):
     long = "observability/instrumentation/summarise_every_exporter_of_the_whole_platform_at_once"
