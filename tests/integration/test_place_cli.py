@@ -220,6 +220,33 @@ def test_files_of_another_kind_are_told_what_they_are(tmp_path):
     assert "hint: make one with `pulsus place CLUSTER.json --output json > plan.json`" in done.err
 
 
+def test_a_host_without_capacity_is_not_left_out_without_a_word(tmp_path):
+    write_facts(tmp_path)
+    facts = json.loads((tmp_path / "facts.json").read_text())
+    facts["nodes"] += [
+        {"name": "c", "health": "nominal", "ram_mib": 100},
+        {"name": "d", "health": "nominal"},
+        {"name": "e", "health": "nominal"},
+    ]
+    (tmp_path / "facts.json").write_text(json.dumps(facts))
+    done = place(tmp_path, "--facts", "facts.json", "--what-if", "remove racks")
+    shown = " ".join(done.err.split())
+    assert (done.code, set(done.json["ram_shares"])) == (0, {"a", "b"})
+    one = "note: c takes no part in the plan: the facts have no cpu_mc, so add cpu_mc to facts.json"
+    assert one in shown
+    assert (
+        "note: d, e take no part in the plan: the facts have no ram_mib and no cpu_mc, so add "
+        "ram_mib and cpu_mc to facts.json" in shown
+    )
+    quiet = place(tmp_path, "--facts", "facts.json", "--what-if", "remove racks", "--quiet")
+    assert (quiet.code, quiet.err) == (0, "")
+    facts["nodes"] = [{"ram_mib": 100, "cpu_mc": 10, **each} for each in facts["nodes"]]
+    (tmp_path / "facts.json").write_text(json.dumps(facts))
+    added = place(tmp_path, "--facts", "facts.json", "--what-if", "remove racks")
+    assert "takes no part" not in added.err
+    assert set(added.json["ram_shares"]) == {*"abcde"}, "the fix of the note works"
+
+
 def test_a_missing_figure_is_to_be_added_to_the_file_that_counts(tmp_path):
     node = "nodes: [{name: a, health: nominal, ram_mib: 8192, cpu_mc: 4000}]\n"
     (tmp_path / "f2.yaml").write_text(node + "vms: [{vmid: 1, host: a, cpu_mc: 500}]\n")

@@ -6,7 +6,7 @@ A fact that a plan needs and that is missing or too old stops the planning: noth
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pulsus.errors import FactsIncomplete
@@ -15,6 +15,8 @@ from pulsus.kb.facts import THIS_MACHINE, KnownNode, VirtualMachine
 from pulsus.placement.cluster import Cluster, ClusterHost, ClusterVm
 
 _SOURCES = "a file of kb.files, or to a plugin's facts"
+_SHOWN = 10
+"""Names in one sentence."""
 
 
 def cluster_of_facts(
@@ -33,7 +35,7 @@ def cluster_of_facts(
     hosts = [
         _to_host(node, view, where)
         for node in view.hosts()
-        if node.name in used or (node.provenance.source != THIS_MACHINE and _has_capacity(node))
+        if node.name in used or (_may_be_host(node) and not _lacking(node))
     ]
     if not hosts:
         message = "no fresh fact knows a node with its ram_mib and cpu_mc"
@@ -47,6 +49,30 @@ def cluster_of_facts(
     if by_rack:
         _require_racks(hosts, where)
     return Cluster(tuple(hosts), tuple(_to_vm(vm, where) for vm in vms), by_rack)
+
+
+def notes_on_omitted_nodes(view: FactView, where: str = _SOURCES) -> Iterator[str]:
+    """Yield a sentence about the nodes that `cluster_of_facts` leaves out, one for each reason.
+
+    This machine is left out without a sentence: no one expects it to be a host.
+    """
+    used = {vm.host for vm in view.vms()}
+    omitted: dict[tuple[str, ...], list[str]] = {}
+    for node in view.hosts():
+        lacking = _lacking(node)
+        if lacking and node.name not in used and _may_be_host(node):
+            omitted.setdefault(lacking, []).append(node.name)
+    for lacking, names in omitted.items():
+        yield (
+            f"{_take_no_part(names)}: the facts have no {' and no '.join(lacking)}, "
+            f"so add {' and '.join(lacking)} to {where}"
+        )
+
+
+def _take_no_part(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    verb = "takes" if len(names) == 1 else "take"
+    return f"{', '.join(names[:_SHOWN])}{more} {verb} no part in the plan"
 
 
 def narrow_cluster(cluster: Cluster, hosts: Collection[str], vms: Collection[int]) -> Cluster:
@@ -72,8 +98,14 @@ def narrow_cluster(cluster: Cluster, hosts: Collection[str], vms: Collection[int
     return Cluster(kept, (*moving, *staying), cluster.use_rack_constraints)
 
 
-def _has_capacity(node: KnownNode) -> bool:
-    return node.ram_mib is not None and node.cpu_mc is not None
+def _may_be_host(node: KnownNode) -> bool:
+    """Return False for this machine, if nothing but its own facts knows it."""
+    return node.provenance.source != THIS_MACHINE
+
+
+def _lacking(fact: KnownNode | VirtualMachine) -> tuple[str, ...]:
+    """Return the names of the figures that the fact lacks."""
+    return tuple(key for key in ("ram_mib", "cpu_mc") if getattr(fact, key) is None)
 
 
 def _names_racks(hosts: Sequence[ClusterHost]) -> bool:
@@ -121,7 +153,7 @@ def _to_vm(vm: VirtualMachine, where: str) -> ClusterVm:
 
 
 def _no_figure(fact: KnownNode | VirtualMachine, name: str, where: str) -> FactsIncomplete:
-    lacking = [key for key in ("ram_mib", "cpu_mc") if getattr(fact, key) is None]
+    lacking = _lacking(fact)
     message = f"the facts have no {' and no '.join(lacking)} of {name}"
     return _incomplete(message, f"{' and '.join(lacking)} of {name}", where)
 

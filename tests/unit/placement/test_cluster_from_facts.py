@@ -5,7 +5,11 @@ import pytest
 from pulsus.errors import FactsIncomplete
 from pulsus.kb.fact_base import FactBase
 from pulsus.placement.cluster import PlacementAction
-from pulsus.placement.cluster_from_facts import cluster_of_facts, narrow_cluster
+from pulsus.placement.cluster_from_facts import (
+    cluster_of_facts,
+    narrow_cluster,
+    notes_on_omitted_nodes,
+)
 from pulsus.placement.plan_checker import check_plan
 from tests.clusters import SICK, changed, view_of
 from tests.knowledge import NOW, ago, facts_of
@@ -44,6 +48,19 @@ def test_a_vm_on_a_node_that_no_fresh_fact_knows_stops_the_planning():
     facts = [each for each in facts_of(SICK) if each.kind != "node" or each.name != "pve3"]
     with pytest.raises(FactsIncomplete, match="pve3"):
         cluster_of_facts(FactBase(facts).at(NOW))
+
+
+def test_each_node_that_is_left_out_is_named_with_its_reason_but_not_this_machine():
+    own = {"nodes": [{"name": "laptop", "health": "nominal"}]}
+    more = [{"name": f"n{n:02}", "health": "nominal"} for n in range(12)]
+    document = SICK | {"nodes": [*SICK["nodes"], *more]}
+    view = FactBase([*facts_of(document), *facts_of(own, "local")]).at(NOW)
+    (note,) = notes_on_omitted_nodes(view, "facts.yaml")
+    assert note == (
+        "n00, n01, n02, n03, n04, n05, n06, n07, n08, n09 and 2 more take no part in the plan: the "
+        "facts have no ram_mib and no cpu_mc, so add ram_mib and cpu_mc to facts.yaml"
+    )
+    assert list(notes_on_omitted_nodes(view_of())) == []
 
 
 def test_racks_that_are_to_be_kept_have_to_be_known():

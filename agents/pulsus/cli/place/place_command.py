@@ -139,7 +139,7 @@ def _file_cluster(path: Path) -> Cluster:
 def _facts_cluster(
     session: CommandSession, files: tuple[Path, ...], changes: tuple[str, ...]
 ) -> Cluster:
-    from pulsus.placement.cluster_from_facts import cluster_of_facts
+    from pulsus.placement.cluster_from_facts import cluster_of_facts, notes_on_omitted_nodes
     from pulsus.placement.what_if import REMOVE_RACKS
 
     knowledge = session.app.knowledge
@@ -147,9 +147,12 @@ def _facts_cluster(
     # Facts that lack the rack of a node are enough if racks are to be left out anyway.
     without = any(" ".join(change.split()) == REMOVE_RACKS for change in changes)
     # With --facts no other source counts, so a missing fact has to be added to one of these files.
-    return cluster_of_facts(
-        view._replace(use_racks=False) if without else view, where=" or ".join(map(str, files))
-    )
+    where = " or ".join(map(str, files))
+    cluster = cluster_of_facts(view._replace(use_racks=False) if without else view, where=where)
+    if session.verbosity >= 0:
+        for text in notes_on_omitted_nodes(view, where):
+            console.note(f"note: {text}")
+    return cluster
 
 
 def _check(session: CommandSession, cluster: Cluster, path: Path) -> None:
