@@ -1,6 +1,7 @@
 """The next step that a plan command prints works, and a plan says where its values came from."""
 
 import json
+import os
 
 import pytest
 
@@ -166,7 +167,30 @@ def test_a_value_that_apply_was_given_needs_no_new_plan(own):
     assert failed.code == 1
     assert "hint: give another value: pulsus apply a.yaml --input path=…" in failed.err
     undone = pulsus_here(own, "runs", "undo", "last", "--output", "json")
-    assert undone.json["error"]["code"] == "NOTHING_TO_UNDO"
+    error = undone.json["error"]
+    assert error["code"] == "NOTHING_TO_UNDO"
+    run_id = error["message"].split()[0]
+    assert error["hint"].startswith(
+        f"`pulsus runs show {run_id}` has its steps and what they returned: take"
+    )
+    assert "author" not in error["hint"], "save_report failed: no contract would have helped"
+
+
+def test_an_operator_whose_run_cannot_be_undone_is_told_first_what_to_do_now(own):
+    pulsus_here(own, "plan", SAVE, "-o", "a.yaml", "--input", "path=out.md")
+    assert pulsus_here(own, "apply", "a.yaml", "--yes").code == 0
+    undone = pulsus_here(own, "runs", "undo", "last", "--output", "json")
+    error = undone.json["error"]
+    assert (undone.code, error["code"]) == (5, "NOTHING_TO_UNDO")
+    look = f"pulsus runs show {error['message'].split()[0]}"
+    assert error["hint"] == (
+        f"`{look}` has its steps and what they returned: take these writes back by hand, or with a "
+        "tool that does the opposite (`pulsus tools list`); the author of a tool can name its "
+        "opposite as `Undo:` in its contract"
+    )
+    shown = " ".join(pulsus_here(own, *look.split()[1:]).out.split())
+    assert "shared/save/save_report" in shown
+    assert f"path {own}/out.md" in shown
 
 
 def test_a_refused_value_is_told_with_the_name_of_the_plan(project):
@@ -209,6 +233,61 @@ def test_a_plan_that_cannot_be_written_is_not_composed_first(project):
     (project / "notes.yaml").write_text("# notes\n", encoding="utf-8")
     done = pulsus_here(project, "plan", "qwertz asdfgh", "-o", "notes.yaml")
     assert (done.code, "is no plan" in done.err) == (2, True)
+
+
+def commands_that_save(target):
+    """Return each command that writes a plan. Their work would be refused with another code."""
+    return [
+        ["plan", "qwertz asdfgh", "-o", target],
+        ["runs", "undo", "no-run", "-o", target],
+        ["agent", "hi", "--save-plan", target],
+    ]
+
+
+def test_a_folder_as_the_target_of_a_plan_is_called_a_folder_before_any_work(project):
+    (project / "my plans").mkdir()
+    for words in commands_that_save("my plans"):
+        done = pulsus_here(project, *words)
+        shown = " ".join(done.err.split())
+        assert done.code == 2
+        assert "error[USAGE]: my plans is a folder, and a plan is written to a file" in shown
+        assert f"hint: name a file: {words[-2]} 'my plans/plan.yaml'" in shown
+    assert list((project / "my plans").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "said", "hint"),
+    [
+        ("no/deeper/p.yaml", "the folder no does not exist", "make the folder no, or name another"),
+        ("notes.md/p.yaml", "no file can be made in notes.md: Not a directory", "name a file in a"),
+        ("/proc/p.yaml", "nothing can be made there", "name another place"),
+    ],
+)
+def test_a_target_that_cannot_be_written_is_told_before_any_work(project, target, said, hint):
+    (project / "notes.md").write_text("x\n", encoding="utf-8")
+    for words in commands_that_save(target):
+        done = pulsus_here(project, *words)
+        shown = " ".join(done.err.split())
+        assert done.code == 2
+        assert f"error[STORAGE_UNWRITABLE]: cannot write {target}: {said}" in shown
+        assert f"hint: {hint}" in shown
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_target_in_a_folder_of_others_is_told_before_any_work(project):
+    (project / "shut").mkdir(mode=0o500)
+    for words in commands_that_save("shut/p.yaml"):
+        done = pulsus_here(project, *words)
+        shown = " ".join(done.err.split())
+        assert done.code == 2
+        assert "no file can be made in shut: Permission denied" in shown
+        assert "hint: name a file in a folder that you may write to" in shown
+
+
+def test_a_pipe_as_the_target_of_a_plan_is_refused_and_never_waited_for(project):
+    os.mkfifo(project / "pipe")
+    done = pulsus_here(project, "plan", "qwertz asdfgh", "-o", "pipe")
+    assert (done.code, "pipe is a pipe, and a plan is written to a file" in done.err) == (2, True)
 
 
 def test_a_plan_written_by_hand_may_be_pinned_in_its_own_file(project):

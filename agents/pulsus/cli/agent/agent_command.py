@@ -77,7 +77,7 @@ turns_option = click.option(
 @click.option(
     "--save-plan",
     "target",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     metavar="FILE",
     help="Write suggested changes as a plan, for `pulsus show` and `pulsus apply`.",
 )
@@ -121,7 +121,8 @@ def command(
     if target is not None:
         from pulsus.core.compose.saved_plans.saved_plan_file import require_plan_or_new
 
-        require_plan_or_new(target)  # before a run whose suggestions could not be written
+        # Before a run whose suggestions could not be written.
+        require_plan_or_new(target, option="--save-plan")
     approver = TerminalApprover() if session.interactive else None
     rows = 8 if session.verbosity > 0 or console.is_terminal(sys.stderr) else 0
     summary, live = AgentRunSummary(), LiveView(quiet=session.verbosity < 0, rows=rows)

@@ -112,7 +112,9 @@ def command(
 
 
 def check_target(target: Path | None, source: Path | None = None) -> None:
-    """Refuse a file that a plan would destroy before the work, which may ask a person.
+    """Refuse a target that a plan would destroy, or that cannot be written, before the work.
+
+    The work may ask a person.
 
     Raises as `require_plan_or_new`.
     """

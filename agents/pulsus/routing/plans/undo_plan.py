@@ -32,6 +32,8 @@ from pulsus.routing.plans.later_edits import UNDO
 from pulsus.routing.plans.run_results import load_result
 from pulsus.routing.plans.save_plan import save_plan
 
+_UNDECLARED = "declares no `Undo:`"
+
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
@@ -62,7 +64,7 @@ def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
     if not steps:
         raise NothingToUndo(
             f"{run_id} has no write that can be undone" + "".join(f"; {note}" for note in notes),
-            hint="`Undo:` in the contract of a tool names the tool that reverses it",
+            hint=_way_back(run_id, undeclared=any(note.endswith(_UNDECLARED) for note in notes)),
             run_id=run_id,
         )
     numbered = tuple(
@@ -77,6 +79,19 @@ def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
         for note in _effect_notes(project, step, made)
     )
     return replace(found, notes=(*found.notes, *notes, *kept))
+
+
+def _way_back(run_id: str, *, undeclared: bool) -> str:
+    """Return what an operator can do about writes that no tool reverses.
+
+    `undeclared`: a tool of the run declares no `Undo:`, which its author can add.
+    """
+    author = "; the author of a tool can name its opposite as `Undo:` in its contract"
+    return (
+        f"`pulsus runs show {run_id}` has its steps and what they returned: take these writes back "
+        "by hand, or with a tool that does the opposite (`pulsus tools list`)"
+        f"{author if undeclared else ''}"
+    )
 
 
 def find_undone(
@@ -143,7 +158,7 @@ def _reverse_steps(
             continue
         tool = project.catalogue.get(tools[found.step])
         if tool is None or tool.undo is None:
-            notes.append(f"{name}: its change stays, {tools[found.step]} declares no `Undo:`")
+            notes.append(f"{name}: its change stays, {tools[found.step]} {_UNDECLARED}")
             continue
         try:
             result = load_result(project.state_dir, record.run_id, found)

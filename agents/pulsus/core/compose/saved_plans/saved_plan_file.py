@@ -5,7 +5,11 @@ Effects: reads and writes the file.
 
 from __future__ import annotations
 
+import errno
 import os
+import shlex
+import stat
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,16 +25,25 @@ from pulsus.core.compose.saved_plans.saved_plan_mapping import (
     saved_plan_to_dict,
 )
 from pulsus.core.system import atomic_write
-from pulsus.core.system.regular_files import ExpectedFile
+from pulsus.core.system.regular_files import ExpectedFile, kind_of
 from pulsus.core.system.yaml_position import find_position
 from pulsus.core.types import JsonValue, Plan
-from pulsus.errors import PlanEdited, PlanInvalid, PulsusError, UsageError, storage_errors
+from pulsus.errors import (
+    PlanEdited,
+    PlanInvalid,
+    PulsusError,
+    StorageUnwritable,
+    UsageError,
+    storage_errors,
+)
 
 MAX_BYTES = 10_000_000
 """Largest plan file that is read."""
 _EXPECTED = ExpectedFile(
     "a plan", MAX_BYTES, PlanInvalid, ("plan", MARK), 'pulsus plan "REQUEST" -o plan.yaml makes one'
 )
+_CLOSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR})
+"""Errors of a folder in which this user can make no file."""
 _Found = TypeVar("_Found")
 _Failure = TypeVar("_Failure", bound=PulsusError)
 _HEADER = "# A Pulsus plan. Look at it with `pulsus show`, run it with `pulsus apply`.\n"
@@ -111,13 +124,17 @@ def write_saved_plan(saved: SavedPlan, path: Path, source: Path | None = None) -
     return replaces
 
 
-def require_plan_or_new(path: Path, source: Path | None = None) -> bool:
+def require_plan_or_new(path: Path, source: Path | None = None, option: str = "-o") -> bool:
     """Return True for a saved plan or the file `source`, and False for no file or an empty one.
+
+    `option` is the option that named the file, for the hint of an error.
 
     Raises UsageError for any other file, which a plan would destroy: many files have a key `plan`,
     and a plan that was written by hand has comments. So a file that cannot be parsed is refused
-    too. Raises StorageUnwritable for a path that cannot be looked at.
+    too. Raises UsageError for a folder or a device, and DiskFull or StorageUnwritable for a path
+    in whose folder no file can be made.
     """
+    _require_writable_file(path, option)
     with storage_errors(path):
         if not path.exists():
             return False
@@ -137,6 +154,33 @@ def require_plan_or_new(path: Path, source: Path | None = None) -> bool:
             hint="name another file, or move this one away",
         )
     return False
+
+
+def _require_writable_file(path: Path, option: str) -> None:
+    """Refuse a folder, a device or a pipe, and a file in a folder that takes no new file.
+
+    A file without a name is made in the folder, because permissions alone do not say if a file
+    system is read-only, full, or one of the kernel's own.
+    """
+    with storage_errors(path):
+        mode = path.stat().st_mode if path.exists() else stat.S_IFREG
+        if not stat.S_ISREG(mode):
+            inside = path / "plan.yaml" if stat.S_ISDIR(mode) else "plan.yaml"
+            raise UsageError(
+                f"{path} is {kind_of(mode)}, and a plan is written to a file",
+                hint=f"name a file: {option} {shlex.quote(str(inside))}",
+            )
+        try:
+            with tempfile.TemporaryFile(dir=path.parent):
+                pass
+        except OSError as failure:
+            if failure.errno not in _CLOSED:
+                raise
+            raise StorageUnwritable(
+                f"cannot write {path}: no file can be made in {path.parent}: {failure.strerror}",
+                hint="name a file in a folder that you may write to",
+                path=str(path),
+            ) from failure
 
 
 def _read(path: Path) -> tuple[str, JsonValue]:
