@@ -152,7 +152,7 @@ def examine(command: str, context: JudgeContext) -> Examined:
 def _judge_script(script: Script, context: JudgeContext) -> Iterator[CallFinding]:
     found = find_uses(script, context.tables)
     yield from find_secrets(found, context.tables)
-    yield from find_devices(found, context)
+    yield from find_devices(found, script, context)
     yield from find_wide_formats(found)
     yield from check_piped_file_names(script, context.tables, fed=context.fed)
     yield from find_reshaped_environment(script)

@@ -29,6 +29,21 @@ SHOWN: Final = 3
 _PRIVILEGED: Final = re.compile(rf"\s*(?:{'|'.join(sorted(PRIVILEGED))})\s+(?:-n\s+)?(?=[\w/])")
 """A program that gives more rights, with no option but `-n`, before the command that it runs."""
 
+_DEVICES: Final = ("/dev/", "/proc/", "/sys/")
+_BYTES: Final = 100
+"""Bytes of an endless device that are offered."""
+_DEVICE_READ: Final = re.compile(
+    r"(?P<call>(?:cat|tac|rev|nl|fold|od|xxd|hexdump|hd|strings|base32|base64|wc|sort|uniq|head|tail"
+    r"|cksum|sum|b2sum|md5sum|sha\d+sum)(?:\s+-[\w-]+)*?(?:(?<=head)\s+-[nc]\s+-?\d+)?)"
+    r"\s+(?P<source>(?:<\s*)?[\w./]+)\s*(?P<rest>[|;&].*)?",
+    re.DOTALL,
+)
+"""A program that reads its standard input if it is given no file, with options, and one file."""
+_NEXT_READER: Final = re.compile(
+    r"\|\s*(?P<call>(?:head\s+(?:-c|--bytes)|od\s+(?:-N|--read-bytes))[\s=]*\d\w*)(?=\s*(?:[|;&]|$))"
+)
+"""The next program of a pipe, if it reads a number of bytes and nothing else."""
+
 _LIMITS: Final = {"characters", "parse"}
 """Phases behind which nothing is asked once they refuse."""
 
@@ -121,9 +136,10 @@ def _allowed_variants(
 ) -> Iterator[str]:
     """Yield the rewrite, or else the same command with the one change that makes it a read.
 
-    The change is to leave out `sudo` or the option that decided, to put `timeout` in front, or to
-    add an option to a program without words. An option is left out only if no value follows it: a
-    table does not say which of the options that it refuses take one.
+    The change is to leave out `sudo` or the option that decided, to read a number of bytes of an
+    endless device, to put `timeout` in front, or to add an option to a program without words. An
+    option is left out only if no value follows it: a table does not say which of the options that
+    it refuses take one.
     """
     if verdict.rewrite is not None:
         yield verdict.rewrite
@@ -152,7 +168,21 @@ def _changed_at_the_front(verdict: CommandVerdict) -> Iterator[str]:
     if privileged:
         yield verdict.command[privileged.end() :]
     if verdict.category == "unbounded_stream":
+        yield from _fixed_number_of_bytes(verdict)
         yield f"timeout 1 {verdict.command}"
+
+
+def _fixed_number_of_bytes(verdict: CommandVerdict) -> Iterator[str]:
+    """Yield the same command for the first bytes of the endless device that it begins with."""
+    found = _DEVICE_READ.fullmatch(verdict.command.strip())
+    if found is None or not verdict.reason.word.startswith(_DEVICES):
+        return
+    call, source, rest = found["call"], found["source"], found["rest"] or ""
+    reader = _NEXT_READER.match(rest)
+    if call == "cat" and reader is not None:
+        yield f"{reader['call']} {source}{rest[reader.end() :]}"
+    behind = "" if call == "cat" else f" | {call}"
+    yield f"head -c {_BYTES} {source}{behind}{'' if rest[:1] in ';' else ' '}{rest}"
 
 
 def _shortest_option(program: str, command: str, context: JudgeContext) -> Iterator[str]:

@@ -12,6 +12,7 @@ from pulsus.commands.command_verdict import CallFinding, Phase
 from pulsus.commands.explain_verdict import ExplainedCall, VerdictExplanation
 from pulsus.commands.program_tables.loader import SHIPPED
 from pulsus.commands.risk.risk_level import always_changes
+from pulsus.commands.shell.wrappers import PRIVILEGED
 from pulsus.gates.command_policy import COMPOUND, EGRESS, UNKNOWN, Ruling
 from pulsus.gates.egress import describe_destination
 from pulsus.gates.gate_answer import GateAnswer, describe_ruling
@@ -58,6 +59,8 @@ def verdict(
     decided = "the policy" if said.decided_by == "policy" else _phase(found.reason.phase)
     yield f"  {', '.join(also)}; decided by {decided}"
     yield f"  policy: {_policy(said)}"
+    if both := _reconcile(said, parts):
+        yield f"  together: {both}"
     for each in found.destinations:
         yield f"  {_one(describe_destination(each))}"
     if said.rewrite is not None:
@@ -79,6 +82,27 @@ def _policy(said: GateAnswer) -> str:
         unasked = "; not asked for here: every part is a read" if said.allow else ""
         return f"{ruling.decision}, because it has several parts{unasked}"
     return f"{ruling.decision}, by {_one(ruling.rule)}"
+
+
+def _reconcile(said: GateAnswer, parts: Sequence[ExplainedCall]) -> str:
+    """Return which of gate and policy decides, if one is for the command and one against it."""
+    found, decision = said.verdict, said.ruling.decision
+    if said.decided_by == "policy":
+        if decision == "block":
+            return "it is a read, and the policy decides: Pulsus never runs it"
+        return "it is a read, and the policy decides: Pulsus runs it once a person approves it"
+    if found.allow or decision != "allow":
+        return ""
+    name = parts[0].program if parts else ""
+    no_read = (
+        f"with {name} it is no read, whatever the policy says about the command behind it"
+        if name in PRIVILEGED
+        else "it is no read, although the policy allows it"
+    )
+    return (
+        f"{no_read}. The read tool follows the gate and refuses it; a tool that may write follows "
+        "the policy and may run it unasked"
+    )
 
 
 def _why(said: GateAnswer, parts: Sequence[ExplainedCall]) -> str:
@@ -109,22 +133,31 @@ policy.egress_hosts"
         part.table and part.program == found.reason.word for part in explained.parts
     ):
         return _UNUSED_TABLE
-    for changed in explained.variants:
-        if changed in explained.allowed and (way := _change(found.command.strip(), changed)):
-            return way
+    if way := next(filter(None, _changes(explained)), ""):
+        return way
     known_to_read = found.reason.phase != "unknown" and not always_changes(found.reason.word)
     if not known_to_read and found.risk == RISKIEST:
         return "a command of risk 3 needs the approval of a person"
     return _WAYS.get(found.reason.phase, _EXAMPLES if explained.allowed else _NO_EXAMPLES)
 
 
-def _change(command: str, changed: str) -> str:
-    """Return what makes `command` the allowed one, if it is a word at its front or its end."""
+def _changes(explained: VerdictExplanation) -> Iterator[str]:
+    """Yield what makes the command an allowed one, or an empty text if words do not tell it."""
+    found = explained.verdict
+    for changed in explained.variants:
+        if changed in explained.allowed:
+            yield _change(found.command.strip(), changed, endless=found.cost == "unbounded")
+
+
+def _change(command: str, changed: str, *, endless: bool) -> str:
+    """Return what makes `command` the allowed one: a word at its front or its end, or a limit."""
     if command.endswith(changed):
         return f"leave out {command.split()[0]}: `{changed}` is allowed"
     if changed.endswith(command):
         return f"put `timeout N` in front: `{changed}` is allowed"
-    return f"write `{changed}`" if changed.startswith(command) else ""
+    if changed.startswith(command):
+        return f"write `{changed}`"
+    return f"read a fixed number of bytes: `{changed}` is allowed" if endless else ""
 
 
 def _set(ruling: Ruling, origin: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import takewhile
 
 from pulsus.commands.command_verdict import CallFinding, Category, refusal
 from pulsus.commands.judge_context import JudgeContext
@@ -23,6 +24,7 @@ from pulsus.commands.risk.secret_paths import (
     words,
 )
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
+from pulsus.commands.shell.script_parser import Script
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.working_dirs import resolve_paths
 from pulsus.commands.shell.wrappers import program_name
@@ -52,7 +54,9 @@ _REASONS: Mapping[Category, tuple[str, str]] = {
 """The rule for a device of each category, and what would be allowed."""
 
 
-def find_devices(found: Sequence[FileUse], context: JudgeContext) -> Iterator[CallFinding]:
+def find_devices(
+    found: Sequence[FileUse], script: Script, context: JudgeContext
+) -> Iterator[CallFinding]:
     """Yield a refusal for each device that would be read as a file."""
     calls = [use for use in found if use.program]
     limited = len(calls) == 1 and _is_size_limited(calls[0].words)
@@ -65,7 +69,28 @@ def find_devices(found: Sequence[FileUse], context: JudgeContext) -> Iterator[Ca
         shows_facts = takes_devices and (use.only_names or not use.deep)
         for at, word in enumerate(use.words):
             if at and at not in use.searched:
-                yield from _judge_device(use, word, ends=ends, shows_facts=shows_facts)
+                for each in _judge_device(use, word, ends=ends, shows_facts=shows_facts):
+                    yield _mention_reader(each, word, script)
+
+
+def _mention_reader(found: CallFinding, word: Word, script: Script) -> CallFinding:
+    """Say of an endless device that a later program of its pipe reads a number of bytes.
+
+    Such a pipe ends if the programs before it stop when nothing reads them. No table says that of
+    a program, so this is not counted.
+    """
+    if found.category != "unbounded_stream":
+        return found
+    for at, stage in enumerate(script.stages):
+        behind = takewhile(lambda each: each.fed, script.stages[at + 1 :])
+        reader = next((each for each in behind if _is_size_limited(each.words)), None)
+        if word in stage.words and reader is not None:
+            name = program_name(reader.words)
+            rule = f"it does not end by itself, and it is not counted that {name} ends the pipe"
+            direct = reader == script.stages[at + 1]
+            instead = f"let {name} read it directly" if direct else found.reason.instead
+            return replace(found, reason=replace(found.reason, rule=rule, instead=instead))
+    return found
 
 
 def _is_ended_in_time(use: FileUse, context: JudgeContext, *, sized: bool) -> bool:
