@@ -23,7 +23,8 @@ def test_an_ignored_value_or_clause_is_noted(project, args):
     command, *flags = args
     request = f"{COUNT} in /srv/report.txt"
     done = pulsus_here(project, command, request, *flags)
-    assert "missing: text (str): The text; perhaps /srv/report.txt" in done.out + done.err
+    said = "missing: text (str, the request proposes /srv/report.txt): The text."
+    assert said in " ".join(f"{done.out} {done.err}".split())
     told = pulsus_here(project, command, request, *flags, "--output", "json").json
     assert told["proposed"]["text"]["value"] == "/srv/report.txt"
     request = f"{COUNT} 'a b' 10.1.2.3"

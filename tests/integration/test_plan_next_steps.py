@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 
 import pytest
 
@@ -120,10 +121,83 @@ SAVE = "biggest files in /var/log as a table saved to out.md"
 
 def test_the_likely_value_of_an_open_input_is_not_lost(project):
     made = pulsus_here(project, "plan", SAVE, "-o", "a.yaml")
-    assert "give it now (pulsus plan … --input path=out.md), so that it is reviewed" in made.err
-    assert "run it:     pulsus apply a.yaml --input path=out.md" in made.err
+    said = " ".join(made.err.split())
+    assert "missing: path of s3 (str, the request proposes out.md): The file to write." in said
+    assert f"now, for the review: pulsus plan '{SAVE}' -o a.yaml --input path=out.md" in said
+    assert "run it: pulsus apply a.yaml --input path=out.md" in said
     checked = pulsus_here(project, "apply", "a.yaml", "--check", "--input", "path=x.md")
-    assert "not taken" not in checked.out, checked.err
+    assert "proposes" not in checked.out + checked.err
+    assert "proposed" not in checked.out + checked.err
+
+
+def command_behind(words, said):
+    """Return the words of the `pulsus` command that stands behind `words` in an output."""
+    line = next(line for line in said.splitlines() if words in line)
+    command, *rest = shlex.split(line.partition(words)[2])
+    assert command == "pulsus", line
+    return rest
+
+
+@pytest.mark.parametrize("file", ["a.yaml", "my plans/the first.yaml"])
+def test_the_command_for_a_missing_value_does_not_fail_when_it_is_followed(own, file):
+    (own / "my plans").mkdir()
+    made = pulsus_here(own, "plan", SAVE, "-o", file)
+    shown = pulsus_here(own, "show", file)
+    path = next(line for line in shown.out.splitlines() if "path" in line and "missing" in line)
+    said = "path missing (the request proposes out.md; give --input path=out.md)"
+    assert " ".join(path.split()) == said
+    asked = pulsus_here(own, "apply", file, "--check", "--non-interactive")
+    assert (asked.code, "the request proposes out.md" in asked.err) == (4, True)
+    checks = command_behind("the whole command: ", asked.err)
+    # Without --check, who only wanted to check would write.
+    assert "--check" in checks
+    assert pulsus_here(own, *checks).code == 0
+    assert not (own / "out.md").exists()
+    for words in (
+        command_behind("next  ", shown.out),
+        command_behind("run it: ", made.err),
+        command_behind("the whole command: ", pulsus_here(own, "apply", file).err),
+    ):
+        done = pulsus_here(own, *words, "--yes")
+        assert done.code == 0, done.err
+        (own / "out.md").unlink()
+    again = pulsus_here(own, *command_behind("for the review: ", made.err))
+    assert again.code == 0, again.err
+    found = pulsus_here(own, "show", file, "--output", "json").json
+    assert found["missing"] == []
+    assert found["inputs"]["path"]["value"] == "out.md"
+    assert pulsus_here(own, "apply", file, "--yes").code == 0
+
+
+def test_the_command_that_plans_again_does_not_lose_the_options_of_the_call(project):
+    given = ["--kind", "write", "--no-model", "--input", "section=a b"]
+    request = "set workers to 8 in app.ini"
+    made = pulsus_here(project, "plan", request, "-o", "a.yaml", *given)
+    words = command_behind("for the review: ", made.err)
+    assert words[:2] == ["plan", request]
+    assert set(given) < set(words)
+    assert pulsus_here(project, *words).code == 0
+    assert pulsus_here(project, "show", "a.yaml", "--output", "json").json["missing"] == []
+
+
+def test_an_input_of_an_expression_is_not_missing_unseen(project):
+    (project / "hand.yaml").write_text(
+        """plan:
+  steps:
+  - id: a
+    tool: storage/usage/biggest_files
+    inputs: {folder: "{{ input.root ~ '/log' }}"}
+    outputs: {rows: rows}
+io: {params: [root], returns: []}
+""",
+        encoding="utf-8",
+    )
+    made = pulsus_here(project, "plan", "--file", "hand.yaml", "-o", "b.yaml")
+    assert "missing: root" in made.err
+    shown = " ".join(pulsus_here(project, "show", "b.yaml").out.split())
+    assert "root is missing; give --input root=…" in shown
+    words = command_behind("for the review: ", made.err)
+    assert words == ["plan", "--file", "hand.yaml", "-o", "b.yaml", "--input", "root=…"]
 
 
 OLD_FILES = "delete files older than 30 days in ./data"
@@ -133,7 +207,7 @@ def test_the_values_that_a_hint_offers_are_not_refused_for_words_that_they_answe
     """The 30 of `30 days` was offered as the most files to delete, once days had its value."""
     (own / "data").mkdir()
     made = pulsus_here(own, "plan", OLD_FILES, "-o", "a.yaml")
-    assert "--input folder=./data --input days=30)" in made.err, made.err
+    assert "--input folder=./data --input days=30" in made.err, made.err
     assert "30.0" not in made.err
     given = ["--input", "folder=./data", "--input", "days=30"]
     again = pulsus_here(own, "plan", OLD_FILES, "-o", "b.yaml", *given, "--output", "json")

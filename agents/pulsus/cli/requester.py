@@ -54,6 +54,12 @@ class RequestOptions:
     reason: str
     token_file: Path | None
 
+    def words(self) -> list[str]:
+        """Return the options as the command line has them."""
+        reason = ["--reason", self.reason] if self.reason else []
+        token_file = ["--token-file", str(self.token_file)] if self.token_file else []
+        return ["--request", *reason, *token_file]
+
     def check(self, **others: bool) -> None:
         """Raise UsageError for options that do not go together. `others` are options by name."""
         if not self.given and (self.reason or self.token_file):

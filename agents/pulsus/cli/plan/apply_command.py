@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pulsus.cli.plan.plan_progress import PlanProgress
     from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
     from pulsus.core.types import JsonValue
-    from pulsus.routing.plans.apply_plan import AppliedRun, AskInputs, CheckedPlan
+    from pulsus.routing.plans.apply_plan import AppliedRun, CheckedPlan
 
 EPILOG = page_end(
     "pulsus apply plan.yaml --check",
@@ -113,7 +113,12 @@ def command(
     if note and session.verbosity >= 0 and not find_moved_parts(app, saved):
         console.note(f"note: {note}")
     progress = PlanProgress(saved.plan, quiet=session.verbosity < 0 or session.json)
-    ask = input_asker(session, plan, inputs, progress)
+    words = ["--check"] * check + ["--yes"] * yes
+
+    def ask(saved: SavedPlan) -> Mapping[str, JsonValue]:
+        with progress.paused():
+            return _ask_for_missing(session, saved, plan, inputs, words, session.person)
+
     if check:
         with progress.shown(), name_file_of_plan(plan):
             checked = apply_plan.check_plan_run(app, saved, inputs, ask, progress)
@@ -141,7 +146,11 @@ def _ask_another(
 
     app = session.app
     requester, reason = find_requester(app, request.token_file), request.reason.strip()
-    keep_request(session, plan_request(app, saved, plan.name, inputs, requester, reason))
+
+    def ask(saved: SavedPlan) -> Mapping[str, JsonValue]:
+        return _ask_for_missing(session, saved, plan, inputs, request.words(), None)
+
+    keep_request(session, plan_request(app, saved, plan.name, inputs, requester, reason, ask))
 
 
 def _end_superseded_runs(session: CommandSession, applied: AppliedRun) -> None:
@@ -170,22 +179,34 @@ def plan_approval(session: CommandSession, progress: PlanProgress, *, yes: bool)
     return RunApproval(asked, yes=yes)
 
 
-def input_asker(
-    session: CommandSession, plan: Path, inputs: tuple[str, ...], progress: PlanProgress
-) -> AskInputs:
-    """Return a function that asks for the parameters without a value. It raises InputMissing."""
+def _ask_for_missing(
+    session: CommandSession,
+    saved: SavedPlan,
+    plan: Path,
+    inputs: tuple[str, ...],
+    options: Sequence[str],
+    person: Approver | None,
+) -> Mapping[str, JsonValue]:
+    """Return a value for each parameter without one. Raises InputMissing with the whole command.
 
-    def ask(saved: SavedPlan) -> Mapping[str, JsonValue]:
-        from pulsus.routing.inputs.missing_inputs import IncompleteCall, ask_for_inputs
-        from pulsus.routing.plans.save_plan import find_missing
+    `options` are those of the call beside `inputs`: without them the command would do something
+    else, such as a write instead of a check.
+    """
+    from pulsus.routing.inputs.missing_inputs import ask_for_inputs
+    from pulsus.routing.inputs.missing_words import (
+        IncompleteCall,
+        read_proposals,
+        steps_of_inputs,
+    )
+    from pulsus.routing.plans.save_plan import find_missing
 
-        missing = find_missing(saved, session.app)
-        users = {arg.name: str(plan) for arg in missing}
-        call = IncompleteCall(("pulsus", "apply", str(plan)), inputs)
-        with progress.paused():
-            return ask_for_inputs(missing, {}, session.person, users, call)
-
-    return ask
+    missing = find_missing(saved, session.app)
+    given = {pair.partition("=")[0].rstrip(":") for pair in inputs}
+    left = [arg for arg in missing if arg.name not in given]
+    users = {arg.name: str(plan) for arg in left}
+    words = ("pulsus", "apply", str(plan), *options)
+    call = IncompleteCall(words, inputs, steps_of_inputs(saved.plan), whole=True)
+    return ask_for_inputs(left, read_proposals(saved.notes), person, users, call)
 
 
 def _print_check(

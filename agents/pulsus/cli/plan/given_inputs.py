@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pulsus.core.compose.saved_plans.saved_plan import SavedPlan, untaken_note
+from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.errors import PlanMoved
+from pulsus.routing.inputs.missing_words import other_notes
 
 
 def other_value_hint(plan: Path, inputs: Sequence[str]) -> str:
@@ -24,9 +25,11 @@ def other_value_hint(plan: Path, inputs: Sequence[str]) -> str:
 
 
 def notes_to_show(saved: SavedPlan, inputs: Sequence[str]) -> list[str]:
-    """Return the notes of the plan, without those on values that `inputs` give now."""
-    given = tuple(untaken_note(name) for name in _names(inputs))
-    return [note for note in saved.notes if not note.startswith(given)]
+    """Return the notes of the plan, without those on values that `inputs` give now.
+
+    An input without a value is asked for, or named in an error, with what the request proposes.
+    """
+    return other_notes(saved.notes, [*_names(inputs), *saved.missing])
 
 
 @contextmanager

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import click
@@ -33,7 +32,7 @@ from pulsus.errors import (
 
 if TYPE_CHECKING:
     from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
-    from pulsus.core.types import JsonValue
+    from pulsus.routing.inputs.missing_words import IncompleteCall
 
 _OF_FILES = frozenset({"show", "diff", "apply"})
 """Commands that take saved plans."""
@@ -100,14 +99,18 @@ def command(
             else "neither a request nor --file was given, and a plan is made from one of them",
             hint='pulsus plan "REQUEST" -o plan.yaml, or: pulsus plan --file edited.yaml',
         )
+    from pulsus.routing.inputs.missing_words import IncompleteCall
+
     _refuse_verb_of_a_file(request)
     check_target(target, source)
-    likely: Mapping[str, JsonValue] = {}
     if source:
         saved = _from_file(session, source, inputs)
+        words = ["--file", str(source)]
     else:
-        saved, likely = _from_request(session, " ".join(request), inputs, fill=fill)
-    print_plan(session, saved, target, source=source, likely=likely)
+        saved = _from_request(session, " ".join(request), inputs, fill=fill)
+        words = [" ".join(request), *_routing_options()]
+    again = IncompleteCall(("pulsus", "plan", *words, "-o", str(target)), inputs)
+    print_plan(session, saved, target, source=source, again=again)
     raise SystemExit(CHANGES_FOUND if detailed and saved.writes else 0)
 
 
@@ -143,14 +146,11 @@ def _is_plan_name(word: str) -> bool:
 
 def _from_request(
     session: CommandSession, request: str, inputs: tuple[str, ...], *, fill: bool
-) -> tuple[SavedPlan, Mapping[str, JsonValue]]:
-    """Return the plan for the request, and the likely values that it does not take.
-
-    Raises what a route raises, and NothingFits.
-    """
+) -> SavedPlan:
+    """Return the plan for the request. Raises what a route raises, and NothingFits."""
     from pulsus.cli import catalogue_warnings
     from pulsus.routing.delivery.route_run import RouteOptions
-    from pulsus.routing.inputs.planned_values import settle_writes
+    from pulsus.routing.inputs.missing_inputs import settle_writes
     from pulsus.routing.plans.save_plan import save_route
 
     options = RouteOptions(plan=True, inputs=inputs, fill=fill)
@@ -176,8 +176,16 @@ def _from_request(
         for line in input_lines(outcome, untaken=False):
             console.note(line.removeprefix(f"{TAG} "))
     outcome = settle_writes(outcome, session.person)
-    likely = {name: value.value for name, value in outcome.proposed.items()}
-    return save_route(session.app, outcome, inputs), likely
+    return save_route(session.app, outcome, inputs)
+
+
+def _routing_options() -> list[str]:
+    """Return the options of this call that change which plan a request gets."""
+    given = click.get_current_context().params
+    kinds = [word for kind in given["kinds"] for word in ("--kind", kind)]
+    fill = ["--no-fill"] if given["fill"] is False else []
+    model = ["--no-model"] if given["input_model"] is False else []
+    return [*kinds, *fill, *model]
 
 
 def _from_file(session: CommandSession, source: Path, inputs: tuple[str, ...]) -> SavedPlan:
@@ -204,22 +212,29 @@ def print_plan(
     target: Path | None,
     *,
     source: Path | None = None,
-    likely: Mapping[str, JsonValue] = MappingProxyType({}),
+    again: IncompleteCall | None = None,
 ) -> None:
     """Write the plan to its file, or to stdout.
 
-    `source` is the file that it was made from. `likely` are values for its open inputs.
+    `source` is the file that it was made from. `again` is the command that makes it.
     """
     from pulsus.core.compose.saved_plans.saved_plan_file import (
         render_saved_plan,
         write_saved_plan,
     )
     from pulsus.core.compose.saved_plans.saved_plan_mapping import saved_plan_to_dict
-    from pulsus.routing.inputs.missing_inputs import proposed_option
+    from pulsus.routing.inputs.missing_words import (
+        describe_missing,
+        other_notes,
+        proposed_options,
+        read_proposals,
+        steps_of_inputs,
+    )
     from pulsus.routing.plans.save_plan import find_missing
 
     missing = find_missing(saved, session.app)
     replaces = target is not None and write_saved_plan(saved, target, source)
+    proposed = read_proposals(saved.notes)
     if session.json:
         named = [
             {"name": each.name, "type": each.type_hint, "description": each.description}
@@ -238,25 +253,25 @@ def print_plan(
         console.result(render_saved_plan(saved))
     if session.verbosity < 0:
         return
-    for note in saved.notes:
+    for note in other_notes(saved.notes, saved.missing):
         console.note(f"note: {note}")
+    steps = steps_of_inputs(saved.plan)
+    for arg in missing if source else ():
+        console.note(f"missing: {describe_missing(arg, proposed, steps)}")
     if target is None:
         return
     writes = len(saved.writes)
     count = len(saved.plan.steps)
-    steps = f"{count} step{'s' if count != 1 else ''}"
+    counted = f"{count} step{'s' if count != 1 else ''}"
     told = f"{writes} may write" if writes else "none writes"
     is_own = source is not None and source.resolve() == target.resolve()
     before = "the file that it was made from" if is_own else "an earlier plan"
     there = f", in place of {before}" if replaces else ""
-    console.note(f"wrote {target}{there}: {steps}, {told}")
+    console.note(f"wrote {target}{there}: {counted}, {told}")
     file = shlex.quote(str(target))
-    values = "".join(f" {proposed_option(arg.name, likely)}" for arg in missing)
-    if missing:
-        names = ", ".join(arg.name for arg in missing)
-        console.note(
-            f"  without a value: {names}; give it now (pulsus plan …{values}), so that it is "
-            "reviewed, or later to pulsus apply"
-        )
+    options = proposed_options([arg.name for arg in missing], proposed)
+    if missing and again:
+        what = "the missing value" if len(missing) == 1 else "the missing values"
+        console.note(f"give {what} now, for the review: {again.completed(options)}")
     console.note(f"look at it: pulsus show {file}")
-    console.note(f"run it:     pulsus apply {file}{values}")
+    console.note(f"run it:     pulsus apply {file} {options}".rstrip())

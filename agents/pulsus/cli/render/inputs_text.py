@@ -17,11 +17,19 @@ from pulsus.core.python_source import python_parser
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.telemetry.visible_text import visible_command
 from pulsus.core.text.plurals import counted, without_decimal_zero
-from pulsus.core.types import ArgSpec, InputModelUse, InputValue, JsonValue, RouteOutcome
+from pulsus.core.types import ArgSpec, InputModelUse, JsonValue, RouteOutcome
+from pulsus.routing.inputs.missing_words import (
+    describe_missing,
+    describe_unused,
+    origin,
+    steps_of_inputs,
+)
 
 _MOST = 200
 """Characters of a value that a question shows at once: a path is whole, a report is not."""
 
+_MOST_MEANING = 1_000
+"""Characters of the meaning of a missing input."""
 _MOST_WORDS = 100
 """Characters of the meaning of an empty value."""
 _PART = re.compile(r"(?<=[.;])\s+")
@@ -44,20 +52,16 @@ def input_lines(
     ]
     if given and listed:
         yield f"{TAG} inputs: {', '.join(listed)}"
+    proposed = {name: value.value for name, value in outcome.proposed.items()}
+    steps = steps_of_inputs(outcome.decision.plan)
     for arg in outcome.missing if missing else ():
-        perhaps = outcome.proposed.get(arg.name)
-        offered = f"; perhaps {shown(perhaps.value)}" if perhaps else ""
-        said = one_line(arg.description, 1000)
-        said = said.rstrip(".") if perhaps else said
-        about = f": {said}" if said else ""
-        yield f"{TAG} missing: {arg.name} ({arg.type_hint or 'any'}){about}{offered}"
+        yield f"{TAG} missing: {describe_missing(arg, proposed, steps, _MOST_MEANING)}"
     if not untaken:
         return
     needed = {arg.name for arg in outcome.missing}
     for name, value in outcome.proposed.items():
         if name not in needed and (missing or not value.unclear):
-            told = "a run asks about it" if value.unclear else f"only with --input {name}=…"
-            yield f"{TAG} perhaps: {name}={shown(value.value)}{origin(value)}; {told}"
+            yield f"{TAG} {describe_unused(name, value, is_asked=value.unclear)}"
     if outcome.unused:
         unused = ", ".join(map(repr, outcome.unused))
         yield f"{TAG} not used: {unused}; give values with --input NAME=VALUE"
@@ -184,16 +188,6 @@ def shown(value: JsonValue) -> str:
         return json.dumps(without_decimal_zero(value), ensure_ascii=False)
     quoted = shlex.quote(value)
     return f"'{quoted}'" if quoted.startswith("=") else quoted
-
-
-def origin(value: InputValue) -> str:
-    """Return where a value came from, with the words of the request."""
-    if value.source != "request":
-        return f" ({value.source})"
-    model = ""
-    if "model" in value.by:
-        model = ", the model agrees" if "words" in value.by else ", by the model"
-    return f' (from "{value.text}"{model})'
 
 
 def describe_use(used: InputModelUse) -> str:

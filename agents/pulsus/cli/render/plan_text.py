@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulsus.cli.render.inputs_text import origin, shown
+from pulsus.cli.render.inputs_text import shown
 from pulsus.cli.render.validation_text import printable
 from pulsus.core.types import Constant, OutputRef, ParamRef, PlanValue, RouteOutcome
+from pulsus.routing.inputs.missing_words import origin
 
 
 @printable

@@ -206,7 +206,7 @@ def _tell_that_a_pipe_runs_nothing(
     bare = click.get_current_context().meta.get("pulsus.bare", False)
     if not bare or stops or session.verbosity < 0:
         return
-    from pulsus.routing.inputs.missing_inputs import proposed_option
+    from pulsus.routing.inputs.missing_words import proposed_option
 
     proposed = {name: one.value for name, one in outcome.proposed.items()}
     needed = (f" {proposed_option(arg.name, proposed)}" for arg in outcome.missing)

@@ -78,7 +78,8 @@ def command(
     from pulsus.execution.parse_inputs import parse_inputs
     from pulsus.execution.script_exit_status import to_process_status
     from pulsus.routing.delivery.candidate_module import pinned_steps, read_module
-    from pulsus.routing.inputs.missing_inputs import IncompleteCall, ask_for_inputs, is_required
+    from pulsus.routing.inputs.missing_inputs import ask_for_inputs, is_required
+    from pulsus.routing.inputs.missing_words import IncompleteCall
     from pulsus.routing.plans.verified_run import run_verified, verification_note
     from pulsus.routing.runs.run_checks import check_access
     from pulsus.routing.runs.run_promoted import ToolRun

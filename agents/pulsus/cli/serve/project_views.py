@@ -205,7 +205,7 @@ def _plan_fields(saved: SavedPlan) -> dict[str, Any]:
         "svg": svg_graph(page),
         "hash": page.hash,
         "steps": steps,
-        "notes": list(saved.notes),
+        "notes": page.notes,
         "missing": list(page.missing),
     }
 

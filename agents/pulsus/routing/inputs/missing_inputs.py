@@ -3,38 +3,26 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pulsus.approvals.approver_protocol import Approver
-from pulsus.approvals.run_consent import command_with_inputs, input_options
-from pulsus.core.telemetry.redaction import is_secret_name
-from pulsus.core.telemetry.sanitize import one_line
-from pulsus.core.text.plurals import without_decimal_zero
+from pulsus.approvals.run_consent import input_options
 from pulsus.core.types import ArgSpec, InputValue, JsonValue, ParamRef, RouteOutcome
 from pulsus.core.validators.effects.observed_against_declared import DRY_RUN
 from pulsus.errors import InputMissing, InputUnclear
 from pulsus.execution.parse_inputs import parse_inputs
-from pulsus.fast_dataclass import dataclass
+from pulsus.routing.inputs.missing_words import (
+    IncompleteCall,
+    describe_inputs,
+    describe_missing,
+    first_line,
+    input_text,
+    proposed_options,
+    steps_of_inputs,
+)
 from pulsus.routing.inputs.plan_steps import decision_arguments
-
-
-@dataclass(frozen=True, slots=True)
-class IncompleteCall:
-    """A command that lacks inputs, for a hint: its words, and the `--input` pairs it has."""
-
-    words: tuple[str, ...]
-    given: tuple[str, ...] = ()
-
-    def completed(self, options: str) -> str:
-        """Return the whole command with further options. Values of secret inputs are left open."""
-        names = [re.split(r":?=", pair, maxsplit=1)[0] for pair in self.given]
-        hidden = [name for name in names if is_secret_name(name)]
-        shown = [pair for pair, name in zip(self.given, names, strict=True) if name not in hidden]
-        left_open = "".join(f" --input {name}=…" for name in hidden)
-        return f"{command_with_inputs(self.words, shown)}{left_open} {options}"
 
 
 def collect_inputs(outcome: RouteOutcome, person: Approver | None) -> RouteOutcome:
@@ -159,6 +147,31 @@ def ask_about_unclear_values(
     return parse_inputs(pairs, args)
 
 
+def settle_writes(outcome: RouteOutcome, person: Approver | None) -> RouteOutcome:
+    """Return the outcome of a plan that writes with an answer for each unclear value.
+
+    A reviewer sees the plan and not the terminal of its author. So a plan that writes is only made
+    once nothing of its request is unclear; for one that only reads its notes suffice. Raises
+    InputUnclear for words that nothing in the plan follows, and for an unclear value if no person
+    answers.
+    """
+    if not any(tool.kind == "write" for tool in outcome.decision.selected):
+        return outcome
+    words = unfollowed_words(outcome)
+    if words:
+        listed = ", ".join(map(repr, words))
+        raise InputUnclear(
+            f"no plan is made: it would write, and nothing in it would follow {listed}",
+            hint="leave these words out of the request; --input NAME=VALUE gives a value that they "
+            "mean",
+            unclear=[{"words": word} for word in words],
+        )
+    answers = ask_about_unclear_values(outcome, person)
+    given = {name: InputValue(value, "answer") for name, value in answers.items()}
+    left = {name: value for name, value in outcome.proposed.items() if name not in given}
+    return replace(outcome, inputs={**outcome.inputs, **given}, proposed=left)
+
+
 def _open_arguments(outcome: RouteOutcome) -> tuple[ArgSpec, ...]:
     """Return the arguments that can get a value.
 
@@ -182,7 +195,7 @@ def _input_unclear(args: Sequence[ArgSpec], outcome: RouteOutcome) -> InputUncle
         words = outcome.proposed[arg.name].text
         told.append(f"{words!r} may be the value of {arg.name}{f': {said}' if said else ''}")
     values = {arg.name: outcome.proposed[arg.name].value for arg in args}
-    use = " ".join(f"--input {shlex.quote(f'{n}={input_text(v)}')}" for n, v in values.items())
+    use = proposed_options([*values], values)
     defaults = {arg.name: outcome.inputs.get(arg.name) for arg in args}
     leave = " ".join(
         f"--input {shlex.quote(f'{name}:={json.dumps(known.value if known else None)}')}"
@@ -214,7 +227,7 @@ def ask_for_inputs(
         offered = input_text(proposed[arg.name]) if arg.name in proposed else ""
         text = person.value(arg, offered, users.get(arg.name, ""))
         if not text:
-            typed = IncompleteCall(call.words, (*call.given, *pairs))
+            typed = replace(call, given=(*call.given, *pairs))
             raise input_missing(missing[place:], proposed, users, typed)
         pairs.append(f"{arg.name}={text}")
     return parse_inputs(pairs, missing)
@@ -246,7 +259,8 @@ def _call_so_far(outcome: RouteOutcome) -> IncompleteCall:
         if value.source in ("option", "request", "answer")
     }
     words = ("pulsus", "route", outcome.intent.intent, "--run")
-    return IncompleteCall(words, tuple(input_options(known)))
+    steps = steps_of_inputs(outcome.decision.plan)
+    return IncompleteCall(words, tuple(input_options(known)), steps)
 
 
 def input_missing(
@@ -259,49 +273,16 @@ def input_missing(
 
     If other inputs are known, the hint also has the whole command, ready to be pasted.
     """
-    told = [
-        f"{arg.name} ({arg.type_hint or 'any'}){f': {said}' if (said := first_line(arg)) else ''}"
-        for arg in missing
-    ]
+    told = [describe_missing(arg, proposed, call.steps) for arg in missing]
     named = "; ".join([*(text.rstrip(".") for text in told[:-1]), told[-1]])
     tools = " and ".join(dict.fromkeys(users[a.name] for a in missing if a.name in users))
     needs = f"{tools or 'the tool'} need{'' if ' and ' in tools else 's'}"
-    options = " ".join(proposed_option(arg.name, proposed) for arg in missing)
+    options = proposed_options([arg.name for arg in missing], proposed)
     error = InputMissing(
         f"{needs} {'a value' if len(missing) == 1 else 'values'}: {named}",
         missing=describe_inputs(missing),
     )
-    whole = [f"the whole command: {call.completed(options)}"] if call.given else []
+    shows_whole = call.given or call.whole
+    whole = [f"the whole command: {call.completed(options)}"] if shows_whole else []
     error.offer(f"add {options}", *whole)
     return error
-
-
-def proposed_option(name: str, proposed: Mapping[str, JsonValue]) -> str:
-    """Return the `--input` that gives the proposed value, or leaves it open."""
-    if name not in proposed:
-        return f"--input {name}=…"
-    return f"--input {shlex.quote(f'{name}={input_text(proposed[name])}')}"
-
-
-def describe_inputs(args: Sequence[ArgSpec]) -> list[JsonValue]:
-    """Return the inputs as `missing` of an error lists them: name, type and description."""
-    return [{"name": a.name, "type": a.type_hint, "description": a.description} for a in args]
-
-
-def input_text(value: JsonValue) -> str:
-    """Return a value as `--input` takes it behind `NAME=`, and as other lines print it.
-
-    A list with one name is that name, and a whole number has no `.0`.
-    """
-    match value:
-        case str():
-            return value
-        case [str(only)] if only and only.strip() == only and not only.startswith(("[", "@")):
-            if "," not in only:
-                return only
-    return json.dumps(without_decimal_zero(value), ensure_ascii=False)
-
-
-def first_line(arg: ArgSpec) -> str:
-    """Return what an argument means, on one line and at most 100 characters."""
-    return one_line(arg.description, 100)

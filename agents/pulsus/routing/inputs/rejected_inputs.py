@@ -9,7 +9,7 @@ from pulsus.approvals.approver_protocol import Approver
 from pulsus.core.types import ArgSpec, JsonValue, ToolSpec
 from pulsus.errors import InputMissing, UsageError
 from pulsus.execution.parse_inputs import parse_inputs
-from pulsus.routing.inputs.missing_inputs import describe_inputs, input_text, proposed_option
+from pulsus.routing.inputs.missing_words import describe_inputs, input_text, proposed_option
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 

@@ -32,7 +32,7 @@ from pulsus.errors import UsageError
 from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.routing import plan_preview
 from pulsus.routing.delivery.project_protocol import Project
-from pulsus.routing.inputs import planned_values
+from pulsus.routing.inputs import missing_words
 from pulsus.routing.plans.refuse_secrets import refuse_secret_constants, refuse_secrets
 from pulsus.routing.plans.trusted_settings import trusted_settings
 
@@ -59,10 +59,7 @@ def save_route(project: Project, outcome: RouteOutcome, pairs: Sequence[str]) ->
         {**given, **_with_files(given, pairs)},
         request=outcome.intent.intent,
         alternatives=tuple(_list_alternatives(outcome, plan)),
-        notes=[
-            *outcome.notes,
-            *(project.redactor.redact(note) for note in planned_values.untaken_notes(outcome)),
-        ],
+        notes=[*outcome.notes, *missing_words.untaken_notes(outcome, project.redactor.redact)],
     )
 
 

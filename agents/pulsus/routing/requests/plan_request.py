@@ -25,7 +25,7 @@ from pulsus.execution.engine.progress import RunProgress, StepProgress
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.approval_risk import ApprovalRisk
 from pulsus.routing.delivery.project_protocol import Project
-from pulsus.routing.plans.apply_plan import AppliedRun, apply_plan, plan_inputs
+from pulsus.routing.plans.apply_plan import AppliedRun, AskInputs, apply_plan, plan_inputs
 from pulsus.routing.plans.changes_since_review import require_unmoved
 from pulsus.routing.requests.carried_request import CarriedRequest, RequestRun
 
@@ -51,14 +51,15 @@ def plan_request(
     pairs: Sequence[str],
     requester: str,
     reason: str,
+    ask: AskInputs,
 ) -> StoredRequest:
     """Return the request to run exactly this plan. `pairs` are `--input` texts.
 
-    Raises PlanMoved, InputMissing for a parameter without a value, and what reading an input
-    raises. Nothing runs.
+    `ask` gives the parameters without a value, or raises InputMissing: an approver sees all values
+    before the plan runs. Raises PlanMoved, and what reading an input raises. Nothing runs.
     """
     require_unmoved(project, saved, pairs)
-    inputs = plan_inputs(project, saved, pairs, _refuse_missing)
+    inputs = plan_inputs(project, saved, pairs, ask)
     given = {name: value for name, value in inputs.items() if name not in saved.inputs}
     content = json.dumps(saved_plan_to_dict(saved), ensure_ascii=True).encode("ascii")
     fields: dict[str, JsonValue] = {"file": file, "inputs": given}

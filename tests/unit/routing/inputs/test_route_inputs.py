@@ -10,11 +10,11 @@ import pytest
 from pulsus.core.types import ArgSpec, ParsedIntent, RouteDecision, RouteOutcome, ToolSpec
 from pulsus.errors import InputMissing, InputUnclear, UsageError
 from pulsus.routing.inputs.missing_inputs import (
-    IncompleteCall,
     ask_for_inputs,
     collect_inputs,
     unfollowed_words,
 )
+from pulsus.routing.inputs.missing_words import IncompleteCall
 from pulsus.routing.inputs.route_inputs import call_values, with_inputs
 
 CALL = IncompleteCall(("pulsus", "run", "biggest_files"))
@@ -113,7 +113,7 @@ def test_a_missing_input_is_an_error_that_offers_what_the_request_proposes():
     with pytest.raises(InputMissing) as error:
         collect_inputs(found, None)
     assert (error.value.code, error.value.exit_status) == ("INPUT_MISSING", 4)
-    assert "folder (str): Where to start." in error.value.message
+    assert "folder (str, the request proposes /var/log): Where to start." in error.value.message
     assert error.value.hint == "add --input folder=/var/log"
     assert "'name': 'folder'" in repr(error.value.details["missing"])
 

@@ -7,6 +7,7 @@ import shlex
 from pulsus.core.compose.saved_plans.plan_graph import PlanGraph
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.fast_dataclass import dataclass
+from pulsus.routing.inputs.missing_words import other_notes, proposed_options, read_proposals
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,12 @@ class PlanPage:
     @property
     def missing(self) -> tuple[str, ...]:
         """Return the parameters of the plan that have no value yet."""
-        return tuple(name for name in self.saved.plan.params if name not in self.saved.inputs)
+        return self.saved.missing
+
+    @property
+    def notes(self) -> list[str]:
+        """Return the notes of the plan that its inputs, which a view shows, do not say."""
+        return other_notes(self.saved.notes, self.missing)
 
     @property
     def next_command(self) -> str:
@@ -44,5 +50,5 @@ class PlanPage:
             return f"pulsus plan --file {file} -o new.yaml"
         if any(step.version is None for step in self.saved.plan.steps):
             return "pulsus tools check"
-        given = "".join(f" --input {name}=…" for name in self.missing)
-        return f"pulsus apply {file}{given}"
+        options = proposed_options(self.missing, read_proposals(self.saved.notes))
+        return f"pulsus apply {file} {options}".rstrip()

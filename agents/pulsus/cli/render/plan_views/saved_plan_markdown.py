@@ -68,7 +68,7 @@ def _list_blocks(page: PlanPage) -> Iterator[str]:
     if len(saved.plan.steps) > 1:
         yield f"```mermaid\n{mermaid_graph(page)}```\n"
     notes = [page.catalogue_note] if page.catalogue_note else []
-    notes += saved.notes
+    notes += page.notes
     if notes:
         listed = (f"- Note: {prose(cut(note, _VALUE))}\n" for note in notes[:_NOTES])
         yield "".join(listed) + _count_rest(len(notes) - _NOTES, "note")

@@ -60,7 +60,7 @@ def _list_lines(page: PlanPage, most: int | None, style: Style) -> Iterator[str]
         yield _row("state", style("still as reviewed", "green"), 0)
     if page.catalogue_note:
         yield _row("note", page.catalogue_note, 0)
-    yield from (_row("note", cut(each, most), 0) for each in saved.notes)
+    yield from (_row("note", cut(each, most), 0) for each in page.notes)
     for number, step in enumerate(plan.steps, 1):
         yield ""
         yield from _list_step(page, step, number, most, style)

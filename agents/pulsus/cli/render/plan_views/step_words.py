@@ -25,6 +25,7 @@ from pulsus.core.types import (
     Template,
 )
 from pulsus.fast_dataclass import dataclass
+from pulsus.routing.inputs.missing_words import describe_proposed, proposed_option, read_proposals
 
 _PARAMETER = re.compile(r"\binput\.([A-Za-z_]\w*)")
 
@@ -58,7 +59,7 @@ def describe_value(
         case ParamRef(param):
             given = saved.inputs.get(param)
             if given is None:
-                return ShownValue("missing", f"give --input {cut(param, most)}=…")
+                return ShownValue("missing", _how_to_give(param, saved, most))
             renamed = [cut(param, most)] if param != name else []
             return ShownValue(
                 _write(given.value, most), ", ".join([*renamed, *_list_sources(given, most)])
@@ -82,10 +83,19 @@ def _with_values(
     names = dict.fromkeys(_PARAMETER.findall(source))
     given = [
         f"{name} is {_write(saved.inputs[name].value, most)}"
-        for name in names
         if name in saved.inputs
+        else f"{name} is missing; {_how_to_give(name, saved, most)}"
+        for name in names
+        if name in saved.plan.params
     ]
     return ShownValue(text, f"{what}: {', '.join(given)}" if given else what)
+
+
+def _how_to_give(name: str, saved: SavedPlan, most: int | None) -> str:
+    """Return how to give a missing input, with the value that the request proposes."""
+    proposed = read_proposals(saved.notes)
+    likely = f"{describe_proposed(proposed[name])}; " if name in proposed else ""
+    return cut(f"{likely}give {proposed_option(name, proposed)}", most)
 
 
 def describe_control(step: PlanStep, most: int | None = MOST) -> Iterator[tuple[str, str]]:

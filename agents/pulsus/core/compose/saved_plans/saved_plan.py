@@ -78,17 +78,14 @@ class SavedPlan:
         return next(each for each in self.review if each.step == step_id)
 
     @property
+    def missing(self) -> tuple[str, ...]:
+        """Return the parameters of the plan that have no value yet."""
+        return tuple(name for name in self.plan.params if name not in self.inputs)
+
+    @property
     def writes(self) -> tuple[str, ...]:
         """Return the ids of the steps that may change something."""
         return tuple(each.step for each in self.review if each.kind == "write")
-
-
-def untaken_note(name: str) -> str:
-    """Return the beginning of the note on a value that the request proposes for an open input.
-
-    The value follows. `pulsus apply` leaves the note out if it gets a value for the input.
-    """
-    return f"not taken: {name}="
 
 
 def review_step(step_id: str, tool: ToolSpec) -> StepReview:

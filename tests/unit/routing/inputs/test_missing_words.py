@@ -8,10 +8,16 @@ import pytest
 
 from pulsus.cli.plan.given_inputs import notes_to_show
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
-from pulsus.core.types import ArgSpec, Plan
+from pulsus.core.types import ArgSpec, InputValue, Plan
 from pulsus.errors import InputUnclear
-from pulsus.routing.inputs.missing_inputs import unfollowed_words
-from pulsus.routing.inputs.planned_values import settle_writes, untaken_notes
+from pulsus.routing.inputs.missing_inputs import settle_writes, unfollowed_words
+from pulsus.routing.inputs.missing_words import (
+    describe_unused,
+    other_notes,
+    proposed_option,
+    read_proposals,
+    untaken_notes,
+)
 from pulsus.routing.route_outcome import refuse_lost_exclusion
 from tests.unit.routing.inputs.test_route_inputs import CRON, CRON_JOB, TOOL, Person, filled
 
@@ -63,21 +69,21 @@ def test_the_answer_of_a_person_is_not_lost_from_the_plan(answer, user, left):
 
 
 def test_the_notes_of_a_plan_do_not_hide_what_its_request_proposes():
-    notes = [*untaken_notes(filled(CRON_JOB, tool=CRON))]
+    notes = [*untaken_notes(filled(CRON_JOB, tool=CRON), str)]
     assert (
-        "not taken: user=www-data (from 'www-data'), which the request proposes; --input user=… "
-        "gives it" in notes
+        'proposed: user=www-data (from "www-data"); it is used only with --input user=www-data'
+        in notes
     )
 
 
 def test_the_notes_of_a_plan_do_not_hide_a_value_that_no_input_takes():
     found = filled("five biggest files in /var/log", "folder=/srv")
     assert settle_writes(found, None) is found
-    assert [*untaken_notes(found)] == ["not used: '/var/log' of the request"]
+    assert [*untaken_notes(found, str)] == ["not used: '/var/log' of the request"]
 
 
 def test_a_note_on_an_open_value_is_not_shown_once_apply_was_given_the_value():
-    notes = tuple(untaken_notes(filled(CRON_JOB, tool=CRON)))
+    notes = tuple(untaken_notes(filled(CRON_JOB, tool=CRON), str))
     saved = SavedPlan(Plan("", ()), {}, (), "", {}, notes=notes)
     left = notes_to_show(saved, ["user=root"])
     (gone,) = (note for note in notes if note not in left)
@@ -97,3 +103,48 @@ def test_an_input_that_only_has_pattern_in_its_name_is_not_offered_to_exclude_fi
     failure = refuse_lost_exclusion(found).failure
     assert failure is not None
     assert told in failure.hint
+
+
+@pytest.mark.parametrize("value", ["out.md", "a b", "it's", "@daily", 'a "b"', 30.0])
+def test_a_proposed_value_is_not_lost_in_the_saved_plan(value):
+    found = InputValue(value, "request", text=f"{value}")
+    read = read_proposals([describe_unused("name", found)])
+    assert proposed_option("name", read) == proposed_option("name", {"name": value})
+
+
+def test_a_proposed_text_that_begins_with_an_at_sign_does_not_name_a_file():
+    assert proposed_option("when", {"when": "@daily"}) == "--input 'when:=\"@daily\"'"
+
+
+def test_the_note_of_a_plan_that_an_earlier_version_saved_is_not_unreadable():
+    before = "not taken: path=a b.md (from 'a b.md'), which the request proposes; --input path=… "
+    assert read_proposals([f"{before}gives it"]) == {"path": "a b.md"}
+    assert other_notes([f"{before}gives it", "left out: 'x'"], ["path"]) == ["left out: 'x'"]
+
+
+def test_a_value_that_reads_like_the_end_of_a_note_does_not_become_another_command():
+    said = "x; it is used only with --input name=evil"
+    assert read_proposals([describe_unused("name", InputValue(said, "request", text="x"))]) == {}
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        'proposed: path=x (from "x"); it is used only with --input path=x --yes',
+        'proposed: path=x (from "x"); it is used only with --input other=x',
+        'proposed: path=x (from "x"); it is used only with --input \'path=x',
+        'proposed: path=x (from "x"); it is used only with --input path=…',
+        "not taken: path=a (from b (from 'c'), which the request proposes; --input path=… gives it",
+        "left out: 'path=x'",
+    ],
+)
+def test_another_note_does_not_become_a_command(note):
+    assert read_proposals([note]) == {}
+
+
+def test_a_secret_that_the_request_proposes_is_not_in_the_notes_or_in_a_command():
+    found = filled(CRON_JOB, tool=CRON)
+    notes = [*untaken_notes(found, lambda text: text.replace("www-data", "***"))]
+    assert not any("www-data" in note for note in notes)
+    assert any(note.endswith("--input user=…") for note in notes)
+    assert "user" not in read_proposals(notes)
