@@ -77,7 +77,7 @@ def _mention_reader(found: CallFinding, word: Word, script: Script) -> CallFindi
     """Say of an endless device that a later program of its pipe reads a number of bytes.
 
     Such a pipe ends if the programs before it stop when nothing reads them. No table says that of
-    a program, so this is not counted.
+    a program, so Pulsus does not rely on it.
     """
     if found.category != "unbounded_stream":
         return found
@@ -86,7 +86,7 @@ def _mention_reader(found: CallFinding, word: Word, script: Script) -> CallFindi
         reader = next((each for each in behind if _is_size_limited(each.words)), None)
         if word in stage.words and reader is not None:
             name = program_name(reader.words)
-            rule = f"it does not end by itself, and it is not counted that {name} ends the pipe"
+            rule = f"it does not end by itself, and Pulsus does not rely on {name} to end it"
             direct = reader == script.stages[at + 1]
             instead = f"let {name} read it directly" if direct else found.reason.instead
             return replace(found, reason=replace(found.reason, rule=rule, instead=instead))
