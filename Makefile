@@ -52,7 +52,7 @@ demo: $(VENV)/.core ## Validate two tools, then route, explain and run one reque
 	@$(BIN)/python scripts/demo.py
 
 # `worksteal`: without it one worker gets all of tests/integration, and the others wait for it.
-test: $(VENV)/.dev ## Run the fast test suite (under 3 minutes after the install)
+test: $(VENV)/.dev ## Run the fast test suite (two to three minutes; longer beside other work)
 	@$(PYTEST) -n 3 --dist worksteal -m "not slow and not seconds and not further_row and not bench"
 	@touch $(VENV)/.tested
 

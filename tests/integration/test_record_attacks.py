@@ -158,6 +158,12 @@ def test_without_confinement_no_unknown_record_runs(project):
         require_approved_records(app, [app.tool("things")], "off")
 
 
+def test_an_unknown_record_is_refused_before_a_question_about_unconfined(project):
+    planted(project)
+    for more in ((), ("--yes",)):
+        assert code(run(project, "--unconfined", *more)) == (4, "RECORD_UNKNOWN")
+
+
 def test_a_record_set_back_to_an_older_version_is_not_run(tmp_path):
     """An older version may have been replaced because it does harm."""
     promoted(tmp_path, WRITER)

@@ -441,10 +441,10 @@ def test_watch_validates_changes_and_ctrl_c_ends_it_with_the_last_verdict(many):
     )
     watching.expect("double.py: refused")
     for text, told in ((DOCUMENTED, "accepted"), (WRONG, r"refused \(cached\)")):
-        watching.expect("watching 1 module;")
+        watching.expect("watching 1 file;")
         file.write_text(text, encoding="utf-8")
         watching.expect(f"double.py: {told}")
-    watching.expect("watching 1 module;")
+    watching.expect("watching 1 file;")
     watching.sendintr()
     watching.expect(pexpect.EOF)
     watching.close()

@@ -81,7 +81,7 @@ def command(
     from pulsus.routing.inputs.missing_inputs import ask_for_inputs, is_required
     from pulsus.routing.inputs.missing_words import IncompleteCall
     from pulsus.routing.plans.verified_run import run_verified, verification_note
-    from pulsus.routing.runs.run_checks import check_access
+    from pulsus.routing.runs.run_checks import check_access, require_approved_records
     from pulsus.routing.runs.run_promoted import ToolRun
 
     app = session.app
@@ -103,6 +103,8 @@ def command(
     consent = RunApproval(person, yes=yes, given=inputs)
     relay = None if session.verbosity < 0 else _relay
     if unconfined:
+        # No person is asked about a tool that is refused whatever the answer.
+        require_approved_records(app, (tool,), "off")
         _confirm_unconfined(tool.id, inputs, person)
     mode: Mode = "off" if unconfined else "wanted"
     done, _ = run_verified(app, ToolRun(tool, source, values, consent, relay, mode))

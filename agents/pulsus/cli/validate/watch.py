@@ -15,6 +15,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.validate.validation_round import Validation
+from pulsus.core.text.plurals import counted
 from pulsus.core.validators.steps import mypy_prestart
 from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
 from pulsus.core.validators.verdict_cache import CheckedModule
@@ -43,8 +44,7 @@ def watch(
     status = validation.run(validation.modules(paths, revision), news)
     try:
         while True:
-            many = "" if len(seen) == 1 else "s"
-            console.note(f"watching {len(seen)} module{many}; Ctrl-C ends it")
+            console.note(f"watching {counted(len(seen), 'file')}; Ctrl-C ends it")
             now = _wait_for_change(paths, seen, sleep)
             with _start_mypy() as ahead:  # it loads while the editor finishes
                 seen = _wait_until_quiet(paths, now, sleep)
