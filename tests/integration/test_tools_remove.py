@@ -5,6 +5,21 @@ import pytest
 from tests.project import COMPOSE, COUNT, make, pulsus_here, records
 
 COUNT_WORDS = "text/count/count_words"
+WRITER = '''"""Write words to a file.
+
+Args:
+    text: The words.
+
+Kind: write
+Effects: none
+Verify: text/count/count_words {text: "{{input.text}}"}
+Examples: [{inputs: {text: a b, dry_run: true}, output: {words: 2}}]
+"""
+
+
+def run(text: str, dry_run: bool = True) -> dict[str, int]:
+    return {"words": len(text.split())}
+'''
 PROMOTE = ("promote", "workflows/domains/text/count/count_words.py", "--domain", "text")
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
@@ -69,3 +84,21 @@ def test_the_steps_of_a_promoted_composition_stay_and_are_named(project):
     assert pulsus_here(project, "rollback", plan["selected"][0], "--yes").code == 0
     found = pulsus_here(project, "audit", "--output", "json").json["findings"]
     assert "STEP_MISSING" not in {finding["code"] for finding in found}
+
+
+def test_a_tool_that_another_contract_names_is_removed_only_by_force_and_with_a_warning(project):
+    writer = project / "write_words.py"
+    writer.write_text(WRITER, encoding="utf-8")
+    done = pulsus_here(project, "promote", writer, "--domain", "text", "--action", "save", "--yes")
+    assert done.code == 0, done.err
+    refused = pulsus_here(project, "tools", "remove", COUNT_WORDS, "--yes")
+    assert refused.code == 6
+    said = " ".join(refused.err.split())
+    assert "`Verify:` or `Undo:` names it in text/save/write_words" in said
+    assert "or remove it in any case: --force" in said
+    forced = pulsus_here(
+        project, "tools", "remove", COUNT_WORDS, "--yes", "--force", "--output", "json"
+    )
+    assert forced.code == 0
+    assert forced.json["named_by"] == ["text/save/write_words"]
+    assert "its runs end unverified" in forced.err

@@ -31,6 +31,8 @@ EPILOG = page_end(
     },
 )
 
+_BROKEN_CALL = "its runs end unverified, or cannot be undone"
+
 
 @click.command(epilog=EPILOG)
 @click.argument("tool", metavar="ID", shell_complete=complete_tools)
@@ -42,7 +44,7 @@ def remove(session: CommandSession, tool: str, yes: bool, force: bool) -> None:
 
     The module is deleted, and its bytes stay in `.versions/`. It adds a line to metadata.jsonl and
     an entry to CHANGELOG.md. A tool that a promoted composition uses stays, unless it is
-    deprecated.
+    deprecated. So does one that the `Verify:` or `Undo:` of a promoted tool names.
     """
     from pulsus.core.storage.promotion import remove as removal
     from pulsus.core.storage.promotion import rollback
@@ -108,6 +110,8 @@ def _tell(
     if created:
         for composition in users.compositions:
             console.warn(f"{composition} no longer runs: its step {record.tool_id} is removed")
+        for tool in users.callers:
+            console.warn(f"{tool} names {record.tool_id} in `Verify:` or `Undo:`: {_BROKEN_CALL}")
         for tool in users.deprecated:
             console.warn(f"{tool} names {record.tool_id} as its replacement, which is removed")
     if session.json:
@@ -119,6 +123,7 @@ def _tell(
                 "created": created,
                 "used_by": list(users.compositions),
                 "replacement_of": list(users.deprecated),
+                "named_by": list(users.callers),
             }
         )
         return

@@ -218,3 +218,34 @@ def test_other_tools_of_the_action_keep_their_records(project):
     removed(project)
     after = [r for r in promotion_records.read_all(project / "workflows") if r.name == "items.py"]
     assert before == after
+
+
+def writer(section, tool_id="system/count/things"):
+    """A module whose contract calls another tool."""
+    doc = f"Write a note.\n\nKind: write\n{section}: {tool_id} {{}}\n"
+    text = f'"""{doc}"""\n\n\ndef run():\n    return 1\n'
+    return text.encode()
+
+
+@pytest.mark.parametrize("section", ["Verify", "Undo"])
+def test_the_tool_that_checks_or_reverses_a_write_stays(project, section):
+    writing = Target(None, "note", "write_note")
+    promoted(project, writer(section), target=writing)
+    before = tree(project / "workflows")
+    with pytest.raises(ToolInUse, match="names it in shared/note/write_note") as refused:
+        removed(project)
+    assert refused.value.details["callers"] == ["shared/note/write_note"]
+    assert tree(project / "workflows") == before
+    assert removed(project, OTHER)[1]
+    assert removed(project, force=True)[1]
+
+
+def test_a_deprecated_tool_does_not_leave_the_writes_that_it_checks_unverified(project):
+    writing = Target(None, "note", "write_note")
+    promoted(project, writer("Verify"), target=writing)
+    store = store_of(project)
+    deprecate.deprecate(TOOL, replacement=OTHER, sunset=None, store=store, approved_by="a")
+    with pytest.raises(ToolInUse, match="names it in shared/note/write_note"):
+        removed(project)
+    promoted(project, writer("Verify", "system/count/items"), target=writing)
+    assert removed(project)[1]
