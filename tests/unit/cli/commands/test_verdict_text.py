@@ -74,7 +74,7 @@ def test_no_number_of_bytes_is_offered_of_a_device_that_is_not_read_at_all(comma
 def test_a_pipe_that_head_ends_is_not_told_to_use_head():
     reason = str(classify("cat /dev/zero | head -c 5").reason)
     assert reason == (
-        "/dev/zero: it does not end by itself, and it is not counted that head ends the pipe; "
+        "/dev/zero: it does not end by itself, and Pulsus does not rely on head to end it; "
         "let head read it directly"
     )
     for other in ("cat /dev/zero; head -c 5 x", "cat /dev/zero | wc -c", "cat /dev/zero | head"):
