@@ -420,3 +420,30 @@ def test_a_check_and_a_replay_in_a_pipe_give_exact_values(own):
     replayed = pulsus_here(own, "runs", "replay", "last")
     assert "| --- | ---: | ---: | --- |" in replayed.out
     assert "KiB" not in replayed.out
+
+
+@pytest.mark.parametrize(
+    "command", [["apply", "a.yaml"], ["plan", "biggest files"], ["route", "x"], ["run", "df"]]
+)
+def test_an_input_without_a_value_is_not_taken_for_another_fault(project, command):
+    pulsus_here(project, "plan", f"five biggest files in {project}", "-o", "a.yaml")
+    done = pulsus_here(project, *command, "--input", "limit", "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
+    assert done.json["error"]["message"] == "input 'limit' is not a NAME=VALUE pair"
+
+
+def test_a_run_that_waits_for_a_confirmation_does_not_hide_that_from_who_settles_it(own):
+    pulsus_here(own, "plan", SAVE, "-o", "a.yaml", "--input", "path=out.md")
+    assert pulsus_here(own, "apply", "a.yaml").code == 4
+    run_id = pulsus_here(own, "runs", "list", "--output", "json").json["runs"][0]["run_id"]
+    shown = pulsus_here(own, "show", "a.yaml", "--output", "json").json
+    steps = [step["id"] for step in shown["steps"]]
+    settle = ["runs", "resume", run_id, "--output", "json", "--settle"]
+    waits = pulsus_here(own, *settle, f"{steps[-1]}=done").json["error"]
+    assert waits["code"] == "USAGE"
+    resume = f"pulsus runs resume {run_id} --yes"
+    assert waits["hint"] == f"no step is in doubt; {steps[-1]} waits for a confirmation: {resume}"
+    unknown = pulsus_here(own, *settle, "s9=done").json["error"]
+    assert unknown["message"] == f"{run_id} has no step 's9'; its steps are {', '.join(steps)}"
+    assert unknown["hint"] == waits["hint"]
+    assert pulsus_here(own, *resume.split()[1:]).code == 0

@@ -1,6 +1,7 @@
 """A write tool runs only after confirmation (exit 4, `--yes`)."""
 
 import json
+import shlex
 import subprocess
 
 import pytest
@@ -125,3 +126,34 @@ def test_the_environment_variable_prevents_the_question(tmp_path):
     args = ["run", "things", "--input", "path=mark", "--input", "dry_run=false"]
     done, shown = talk(tmp_path, args, env={"PULSUS_NON_INTERACTIVE": "1"})
     assert (done, "[y/N]" in shown) == (4, False)
+
+
+def offered(done, before):
+    """Return the words of the command that stands behind `before` in the last line."""
+    shown = " ".join(done.err.split())
+    return shlex.split(shown.partition(before)[2])[1:]
+
+
+def test_the_command_for_a_request_that_writes_does_not_fail_when_it_is_followed(tmp_path):
+    promoted(tmp_path, WRITER)
+    asked = [
+        "leave a mark: count system things",
+        "--input",
+        f"path={tmp_path}/mark",
+        "--input",
+        "dry_run=false",
+    ]
+    done = pulsus_here(tmp_path, *asked)
+    assert done.code == 0, done.err
+    assert "add --run" not in done.err
+    again = pulsus_here(tmp_path, *offered(done, "confirm and run it: "))
+    assert (again.code, (tmp_path / "mark").exists()) == (0, True), again.err
+
+
+def test_a_request_whose_write_needs_an_approver_is_not_offered_the_option_yes(tmp_path):
+    strict = WRITER.replace(b"Kind: write\n", b"Kind: write\nApproval: approver\n")
+    promoted(tmp_path, strict)
+    given = ["--input", f"path={tmp_path}/mark", "--input", "dry_run=false"]
+    done = pulsus_here(tmp_path, "leave a mark: count system things", *given)
+    words = offered(done, "run it at a terminal and type its target: ")
+    assert (words[0], "--yes" in words) == ("run", False), done.err

@@ -6,9 +6,11 @@ a mistake. Shell completion is in `shell_completion.py`.
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 import click
 
@@ -237,13 +239,34 @@ def _usage(error: click.ClickException, args: Sequence[str]) -> UsageError:
             hint=f"it is one of: {known}; `{path} --help` explains them",
         )
     hint = f"`{path} --help` shows how"
-    if isinstance(error, click.NoSuchOption) and path == "pulsus":
+    if isinstance(error, click.NoSuchOption) and path == "pulsus" and _is_of_route(error):
         hint = f'options come last: pulsus "REQUEST" {error.option_name}; {hint}'
     if isinstance(error, click.BadParameter) and "does not exist" in error.message:
         hint = f"correct the path; a relative path begins in the current folder; {hint}"
     if path == "pulsus commands classify" and not isinstance(error, click.BadParameter):
         hint = f"give the whole command as one word, in quotes; {hint}"
+    if context and (pairs := _pairs_without_option(error, context, args)):
+        hint = f"write {' '.join(f'--input {shlex.quote(pair)}' for pair in pairs)}; {hint}"
     return UsageError(error.format_message(), hint=hint)
+
+
+def _is_of_route(error: click.NoSuchOption) -> bool:
+    """Return True for an option that `pulsus route` has: behind a request it would be known."""
+    route = cli.get_command(click.Context(cli), "route")
+    return route is not None and any(
+        error.option_name in (*option.opts, *option.secondary_opts) for option in route.params
+    )
+
+
+def _pairs_without_option(
+    error: click.ClickException, context: click.Context, args: Sequence[str]
+) -> list[str]:
+    """Return the words K=V of the line that a command with `--input` got without it."""
+    takes_inputs = any("--input" in option.opts for option in context.command.params)
+    if not takes_inputs or not error.message.startswith("Got unexpected extra argument"):
+        return []
+    behind = pairwise(args)
+    return [word for before, word in behind if before != "--input" and _PAIR.match(word)]
 
 
 def _command_path(args: Sequence[str]) -> str:
@@ -261,6 +284,7 @@ def _command_path(args: Sequence[str]) -> str:
     return " ".join(path)
 
 
+_PAIR = re.compile(r"[A-Za-z_]\w*:?=")
 _VALUED = ("--output", "--project", "--state-dir")
 _COMMON_FLAGS = ("--non-interactive", "--verbose", "--quiet")
 

@@ -87,11 +87,27 @@ kind_option = click.option(
     help="Only tools of this kind; repeatable. [default: every kind]",
 )
 
+
+def _require_pairs(
+    ctx: click.Context, _option: click.Parameter, pairs: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the inputs. One of another form is refused before anything else is compared.
+
+    Raises UsageError.
+    """
+    if pairs and not ctx.resilient_parsing:
+        from pulsus.execution.parse_inputs import check_pairs  # only if inputs are given
+
+        check_pairs(pairs)
+    return pairs
+
+
 input_option = click.option(
     "--input",
     "inputs",
     multiple=True,
     metavar="K=V",
+    callback=_require_pairs,
     help="Set the input K: K=text (a number for a number), K=@FILE for the text of a file, K:=JSON "
     "for a list or a mapping. Repeatable.",
 )

@@ -50,6 +50,12 @@ def parse_inputs(pairs: Iterable[str], args: Sequence[ArgSpec]) -> dict[str, Jso
     return values
 
 
+def check_pairs(pairs: Iterable[str]) -> None:
+    """Raise UsageError for the first text that is not a NAME=VALUE pair. No file is read."""
+    for pair in pairs:
+        _split_pair(pair)
+
+
 def _split_pair(pair: str) -> tuple[str, str, str]:
     name, equals, text = pair.partition("=")
     if not equals or not name.rstrip(":"):

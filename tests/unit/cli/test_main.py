@@ -124,3 +124,24 @@ def test_a_broken_import_is_not_called_an_interruption(monkeypatch):
     monkeypatch.setattr(command_group, "run", broken)
     with pytest.raises(ImportError, match="no such module"):
         main.main(["tools", "check"])
+
+
+@pytest.mark.parametrize(
+    ("line", "is_offered"),
+    [("--verison", False), ("-x", False), ("--explain", True), ("--no-cache", True)],
+)
+def test_an_unknown_option_is_not_offered_behind_a_request(capsys, line, is_offered):
+    status, said = shown(capsys, line)
+    assert (status, "options come last" in said.err) == (2, is_offered)
+
+
+@pytest.mark.parametrize("command", ["run biggest_files", "apply a.yaml"])
+def test_a_value_without_its_option_is_not_refused_without_the_option(capsys, command):
+    status, said = shown(capsys, *command.split(), "--input", "a=b", "folder=/a b", "limit=3")
+    assert status == 2
+    hint = " ".join(said.err.split())
+    assert "hint: write --input 'folder=/a b' --input limit=3; " in hint
+
+
+def test_a_command_without_inputs_is_not_offered_the_option_for_them(capsys):
+    assert "--input" not in shown(capsys, "tools", "show", "df", "a=b")[1].err

@@ -28,7 +28,7 @@ from pulsus.cli.route.route_status import RouteStatus
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
-    from pulsus.core.types import Promotion, RouteOutcome
+    from pulsus.core.types import Promotion, RouteOutcome, ToolSpec
     from pulsus.routing.delivery.route_run import RouteOptions
 
 EPILOG = page_end(
@@ -209,11 +209,35 @@ def _tell_that_a_pipe_runs_nothing(
     from pulsus.routing.inputs.missing_words import proposed_option
 
     proposed = {name: one.value for name, one in outcome.proposed.items()}
-    needed = (f" {proposed_option(arg.name, proposed)}" for arg in outcome.missing)
+    needed = "".join(f" {proposed_option(arg.name, proposed)}" for arg in outcome.missing)
     console.note(
         "nothing ran: in a pipe or a script a request is only decided; "
-        f"add --run{''.join(needed)} to run it"
+        + (_confirming_command(session, outcome, needed) or f"add --run{needed} to run it")
     )
+
+
+def _confirming_command(session: CommandSession, outcome: RouteOutcome, needed: str) -> str:
+    """Return how to confirm and run a decision that may write; an empty text for reads.
+
+    `--run` alone would not run it in a pipe. `needed` are the options of missing inputs.
+    """
+    from pulsus.approvals.run_consent import input_options, run_command
+    from pulsus.routing.delivery.candidate_module import pinned_steps, read_module
+    from pulsus.routing.inputs.route_inputs import call_values
+    from pulsus.routing.plans.save_plan import promoted_version
+
+    used: list[ToolSpec] = []
+    for tool in outcome.decision.selected:
+        steps = pinned_steps(session.app, read_module(tool.path))
+        each = (tool, *(step for step, _ in steps.values()))
+        used += [promoted_version(session.app, one)[1] for one in each]
+    if outcome.promotion is None or all(tool.kind != "write" for tool in used):
+        return ""
+    given = list(input_options(call_values(outcome)))
+    command = f"{run_command(outcome.promotion.tool_id, given)}{needed}"
+    if any(tool.approval == "approver" for tool in used):  # `--yes` does not stand for one
+        return f"run it at a terminal and type its target: {command}"
+    return f"confirm and run it: {command} --yes"
 
 
 def _script_status(outcome: RouteOutcome) -> int | None:

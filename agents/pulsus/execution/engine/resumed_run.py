@@ -5,7 +5,7 @@ What becomes of each step is decided in `resume_decision.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pulsus.core.types import JsonValue, Verification
 from pulsus.errors import UsageError
@@ -83,7 +83,21 @@ def _require_in_doubt(record: RunRecord, settled: Mapping[str, Settlement]) -> N
     }
     for step in settled:
         if step not in doubtful:
-            raise UsageError(
-                f"step {step!r} of {record.run_id} is not in doubt",
-                hint=f"in doubt: {', '.join(sorted(doubtful)) or 'no step'}",
-            )
+            raise _not_in_doubt_error(step, sorted(doubtful), record)
+
+
+def _not_in_doubt_error(step: str, doubtful: Sequence[str], record: RunRecord) -> UsageError:
+    """Return the error for a settled step that is not in doubt, with what can be done instead."""
+    known = list(dict.fromkeys(each.step for each in record.steps))
+    says = f"step {step!r} of {record.run_id} is not in doubt"
+    if step not in known:
+        says = f"{record.run_id} has no step {step!r}; its steps are {', '.join(known)}"
+    waits = record.needs.step if record.needs else None
+    resume = f"pulsus runs resume {record.run_id}"
+    if doubtful:
+        hint = f"in doubt: {', '.join(doubtful)}; settle one: {resume} --settle {doubtful[0]}=…"
+    elif waits:
+        hint = f"no step is in doubt; {waits} waits for a confirmation: {resume} --yes"
+    else:
+        hint = f"no step is in doubt; go on without --settle: {resume}"
+    return UsageError(says, hint=hint)
