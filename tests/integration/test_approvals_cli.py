@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from tests.migration_story import card, decide, migration_server, propose, reveal
 from tests.patience import PATIENCE_SECONDS
+from tests.project import pulsus_here
 from tests.web_server import environ
 
 pytest.importorskip("starlette")
@@ -133,6 +134,9 @@ def test_a_wrong_token_is_refused_and_not_repeated(server, tmp_path):
     assert (done.returncode, "SERVER_REFUSED" in done.stderr) == (6, True)
     assert "NOT_SIGNED_IN" in done.stderr
     assert "not-a-token" not in done.stderr
+    shown = " ".join(done.stderr.split())
+    assert f"the token in {wrong} is not valid at {server.url}" in shown
+    assert "/sign-in" not in shown, "a terminal has no page to open"
 
 
 def test_a_role_that_may_not_decide_is_named(server, tmp_path):
@@ -142,3 +146,27 @@ def test_a_role_that_may_not_decide_is_named(server, tmp_path):
     args = ["deny", card_id, "--server", server.url, "--token-file", str(weak)]
     done = run(server, *args)
     assert (done.returncode, "ROLE_MISSING" in done.stderr) == (6, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "role"),
+    [("list", "viewer"), ("show apr-1", "viewer"), ("deny apr-1", "approver")],
+)
+def test_the_token_that_a_hint_makes_is_not_refused_for_its_role(server, line, role):
+    for said, status, code in (("", 4, "APPROVAL_REQUIRED"), ("x", 6, "SERVER_REFUSED")):
+        env = {"PULSUS_SERVER_TOKEN": said} if said else {}
+        args = [*line.split(), "--server", server.url, "--output", "json"]
+        done = pulsus_here(server.project, "approvals", *args, env=env)
+        error = done.json["error"]
+        assert (done.code, error["code"]) == (status, code)
+        assert f"pulsus users token NAME --role {role}" in error["hint"]
+    assert error["message"].startswith(
+        f"NOT_SIGNED_IN: the token in PULSUS_SERVER_TOKEN is not valid at {server.url}"
+    )
+
+
+def test_what_nothing_left_open_is_not_looked_at_first(server):
+    """`show` would ask for a server and a token, and `settle` needs neither."""
+    done = pulsus_here(server.project, "approvals", "settle", "apr-1", "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
+    assert "pulsus approvals show" not in done.json["error"]["hint"]

@@ -4,6 +4,7 @@ import pexpect
 import pytest
 
 from pulsus.web.accounts import user_accounts
+from pulsus.web.accounts.bearer_tokens import BearerTokens
 from pulsus.web.accounts.user_accounts import UserAccounts
 from tests.project import PULSUS, make, pulsus_here
 
@@ -66,3 +67,42 @@ def test_a_user_whose_password_was_not_typed_is_said_not_to_be_added(project, ke
     child.close()
     assert child.exitstatus == 130
     assert "nora" not in pulsus_here(project, "users", "list").out
+
+
+def refusal_of_request(project, token):
+    """Return the error of a request of the person of a token."""
+    env = {"PULSUS_SERVER_TOKEN": token, "PULSUS_NON_INTERACTIVE": "true"}
+    args = ["apply", "a.yaml", "--request", "--output", "json"]
+    done = pulsus_here(project, *args, env=env)
+    error = done.json["error"]
+    assert (done.code, error["code"]) == (6, "TOKEN_REFUSED")
+    return error
+
+
+def test_a_person_whose_token_may_not_ask_is_not_told_that_it_is_invalid(tmp_path):
+    project = tmp_path
+    pulsus_here(project, "init")
+    accounts = UserAccounts(project / ".pulsus")
+    accounts.add("ada", "approver", "a long enough password")
+    accounts.add("vera", "viewer", "a long enough password")
+    pulsus_here(project, "plan", f"five biggest files in {project}", "-o", "a.yaml")
+
+    def made(name, role):
+        return BearerTokens(project / ".pulsus").make(name, role, 9)[0]
+
+    make = "make one: pulsus users token NAME --role operator"
+    weak = refusal_of_request(project, made("ada", "viewer"))
+    assert weak["message"] == (
+        "the token in PULSUS_SERVER_TOKEN has the role viewer, which may not ask for approvals"
+    )
+    assert weak["hint"] == f"it needs operator; {make}"
+    low = refusal_of_request(project, made("vera", "operator"))
+    assert "is of vera, whose role viewer may not ask" in low["message"]
+    # A stranger learns nothing of accounts: a token that never was is as one that ended.
+    ended = made("ada", "viewer")
+    tokens = BearerTokens(project / ".pulsus")
+    tokens.revoke(tokens.tokens()[-1].id)
+    for token in (ended, "pls_nothing", "x"):
+        error = refusal_of_request(project, token)
+        assert error["message"] == "the token in PULSUS_SERVER_TOKEN is not valid, or has expired"
+        assert error["hint"] == make

@@ -138,7 +138,7 @@ def test_a_pipe_of_the_shell_is_read(project):
 def test_a_token_in_a_named_pipe_is_not_waited_for(project):
     os.mkfifo(project / "token")
     with pytest.raises(UsageError, match="token is a pipe, not a file"):
-        read_token_file(project / "token")
+        read_token_file(project / "token", "viewer")
 
 
 def test_a_key_of_another_certificate_is_refused_before_a_link_is_shown(project):

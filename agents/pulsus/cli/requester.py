@@ -10,13 +10,18 @@ import importlib.util
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
-from pulsus.cli.server_client import TOKEN_VARIABLE, read_token_file
+from pulsus.cli.server_client import (
+    TOKEN_VARIABLE,
+    read_token_file,
+    token_command,
+    token_place,
+)
 from pulsus.errors import ApprovalNeeded, ExtraMissing, TokenRefused, UsageError
 from pulsus.fast_dataclass import dataclass
 
@@ -25,6 +30,8 @@ if TYPE_CHECKING:
     from pulsus.bootstrap.app import App
 
 _MOST_REASON = 1000
+_ROLE: Final = "operator"
+"""The role that an account needs to ask."""
 
 _OPTIONS = (
     click.option(
@@ -97,7 +104,7 @@ def find_requester(app: App, token_file: Path | None) -> str:
     from pulsus.core.storage.promotion.promote import os_user
 
     said = os.environ.get(TOKEN_VARIABLE, "").strip()
-    token = read_token_file(token_file) if token_file else said
+    token = read_token_file(token_file, _ROLE) if token_file else said
     if importlib.util.find_spec("argon2") is None:  # without it there are no accounts
         if token:
             raise ExtraMissing.of("a token of an account", ["argon2"], "web,agent")
@@ -110,16 +117,23 @@ def find_requester(app: App, token_file: Path | None) -> str:
         if accounts.approvers() > 1:
             raise ApprovalNeeded(
                 "several people may approve, so it has to be known who asks",
-                hint="name your token with --token-file FILE; make one: pulsus users token NAME "
-                "--role operator",
+                hint=f"name your token with --token-file FILE; {token_command(_ROLE)}",
             )
         return f"{OS_USER}{os_user()}"
     found = BearerTokens(app.state_dir).check(token)
     user = accounts.get(found.user) if found else None
-    if found is None or user is None or found.role == "viewer" or not user.may("operator"):
+    place = token_place(token_file)
+    if found is None or user is None:
+        raise TokenRefused(f"{place} is not valid, or has expired", hint=token_command(_ROLE))
+    if not user.may(_ROLE):
         raise TokenRefused(
-            "the token is not valid, or may not ask for approvals",
-            hint="make one: pulsus users token NAME --role operator",
+            f"{place} is of {user.name}, whose role {user.role} may not ask for approvals",
+            hint=f"it needs {_ROLE}; use a token of another user: {token_command(_ROLE)}",
+        )
+    if found.role == "viewer":
+        raise TokenRefused(
+            f"{place} has the role {found.role}, which may not ask for approvals",
+            hint=f"it needs {_ROLE}; {token_command(_ROLE)}",
         )
     return user.name
 

@@ -56,10 +56,6 @@ _MOST_STREAM: Final = 256 << 20
 _MOST_BYTES: Final = 16 << 20
 _MOST_ERROR: Final = 64 << 10
 _MOST_TOKEN: Final = 1000
-_TOKEN_HINT: Final = (
-    "make one: pulsus users token NAME --role ROLE; `pulsus users tokens` lists them"
-)
-
 _ERRORS: Final[dict[str, type[PulsusError]]] = {
     each.code: each
     for each in (
@@ -83,8 +79,16 @@ class StreamEvent:
     fields: Mapping[str, Any]
 
 
-def read_token_file(file: Path) -> str:
-    """Return the token in the file; `-` is standard input. Raises UsageError."""
+def token_command(role: str) -> str:
+    """Return the hint that makes a token of the role that a command needs."""
+    return f"make one: pulsus users token NAME --role {role}"
+
+
+def read_token_file(file: Path, role: str) -> str:
+    """Return the token in the file; `-` is standard input. Raises UsageError.
+
+    `role` is the one that the command needs, for the hint.
+    """
     if kind := endless_kind(file):
         raise UsageError(
             f"{file} is {kind}, not a file", hint="give - to read the token from stdin"
@@ -95,10 +99,15 @@ def read_token_file(file: Path) -> str:
         raise UsageError(f"cannot read {file}: {type(failure).__name__}") from None
     token = text.strip()
     if not token or len(token) > _MOST_TOKEN:
-        raise UsageError(
-            f"{file} holds no token", hint="make one: pulsus users token NAME --role approver"
-        )
+        raise UsageError(f"{file} holds no token", hint=token_command(role))
     return token
+
+
+def token_place(file: Path | None) -> str:
+    """Return where a command took its token from, as an error names it."""
+    if file is None:
+        return f"the token in {TOKEN_VARIABLE}"
+    return "the token from stdin" if str(file) == "-" else f"the token in {file}"
 
 
 class ServerClient:
@@ -107,12 +116,18 @@ class ServerClient:
     `run_id` is that of the last answer that named one. The token is in no error, log or address.
     """
 
-    def __init__(self, address: str, token: str) -> None:
-        """Check the address and the token. Raises UsageError."""
+    def __init__(
+        self, address: str, token: str, role: str = "viewer", place: str = "the token"
+    ) -> None:
+        """Check the address and the token. Raises UsageError.
+
+        Errors name the `place` of the token, and the `role` that another one needs.
+        """
         _require_address(address)
         if not token.isascii() or not token.isprintable() or " " in token:
-            raise UsageError("the token has characters that no token has", hint=_TOKEN_HINT)
+            raise UsageError(f"{place} has characters that no token has", hint=token_command(role))
         self.address, self._token = address.rstrip("/"), token
+        self._role, self._place = role, place
         self.run_id = ""
 
     def get(self, path: str) -> Any:
@@ -200,11 +215,14 @@ class ServerClient:
         except (ValueError, KeyError, TypeError, RecursionError):
             return self._no_pulsus(answer.status)
         message, hint = one_line(message, 500), one_line(hint, 500)
+        if code == "NOT_SIGNED_IN" and self._token:  # the server speaks to a browser
+            message = f"{self._place} is not valid at {self.address}, or has expired"
+            hint = f"{token_command(self._role)}; `pulsus users tokens` lists them"
         if code in _ERRORS:
             return _ERRORS[code](message, hint=hint)
         return ServerRefused(
             f"{one_line(code, 80)}: {message}",
-            hint=hint or (_TOKEN_HINT if answer.status in (401, 403) else ""),
+            hint=hint or (token_command(self._role) if answer.status in (401, 403) else ""),
             status=answer.status,
             server_code=code,
         )
@@ -217,7 +235,10 @@ class ServerClient:
 
 
 def connect_server(address: str) -> ServerClient:
-    """Return a client with the token of the environment. Raises ApprovalNeeded without one."""
+    """Return a client for the agent, with the token of the environment.
+
+    Raises ApprovalNeeded without one.
+    """
     _require_address(address)
     token = os.environ.get(TOKEN_VARIABLE, "").strip()
     if not token:
@@ -225,7 +246,7 @@ def connect_server(address: str) -> ServerClient:
             f"your token is needed, and the variable {TOKEN_VARIABLE} has none",
             hint="make one on the server's machine: pulsus users token NAME --role operator",
         )
-    return ServerClient(address, token)
+    return ServerClient(address, token, "operator", token_place(None))
 
 
 def require_server(address: str) -> None:

@@ -149,7 +149,7 @@ def approve_command(
             "approving needs a person at a terminal, and this is no terminal",
             hint="run it in a terminal, or approve on the page of pulsus serve",
         )
-    cards = connect_cards(session, server, token_file)
+    cards = connect_cards(session, server, token_file, "approver")
     card = cards.find(card_id)
     for line in card_lines(card):
         console.note(line, hanging=CONTINUED)
@@ -191,7 +191,7 @@ def deny_command(
     token_file: Path | None,
 ) -> None:
     """Deny a request: it never runs."""
-    done = connect_cards(session, server, token_file).deny(card_id, reason)
+    done = connect_cards(session, server, token_file, "approver").deny(card_id, reason)
     if session.json:
         console.document({"ok": True, **done})
     else:
@@ -236,7 +236,9 @@ def settle_command(
     elif len(note) > _MOST_REASON:
         missing.append(f"--reason has {len(note)} characters: at most {_MOST_REASON} are allowed")
     if took_effect is None or missing:
-        hint = f"look at the targets first: pulsus approvals show {shlex.quote(card_id)}"
+        hint = "`pulsus approvals list` lists what a crash left open, also without a server"
+        if card_id in [each["id"] for each in _unfinished_cards(session)]:  # needs no server then
+            hint = f"look at the targets first: pulsus approvals show {shlex.quote(card_id)}"
         raise UsageError("; ".join(missing), hint=hint)
     if not session.interactive:
         raise ApprovalNeeded(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 import click
@@ -16,6 +16,8 @@ from pulsus.cli.server_client import (
     ServerClient,
     read_token_file,
     require_server,
+    token_command,
+    token_place,
 )
 from pulsus.errors import ApprovalNeeded, ApprovalUnknown
 
@@ -64,29 +66,38 @@ class ServerCards:
 
 
 def connect_cards(
-    session: CommandSession, server: str | None, token_file: Path | None
+    session: CommandSession,
+    server: str | None,
+    token_file: Path | None,
+    role: Literal["viewer", "approver"] = "viewer",
 ) -> ServerCards:
     """Return the cards of a server; without `server`, of the one that the settings name.
+
+    `role` is the one that the command needs: a hint makes a token of it.
 
     Raises ServerUnreachable, ServerRefused, UsageError, and ApprovalNeeded if a token is missing
     and no person can be asked for it.
     """
     address = (server or f"http://localhost:{session.app.settings.serve.port}").rstrip("/")
     require_server(address)  # before a person types a token for nothing
-    return ServerCards(ServerClient(address, _token(session, token_file)))
+    token, place = _token(session, token_file, role)
+    return ServerCards(ServerClient(address, token, role, place))
 
 
-def _token(session: CommandSession, file: Path | None) -> str:
-    """Return the token of a file, a pipe or the variable, or the one that a person types unseen."""
+def _token(session: CommandSession, file: Path | None, role: str) -> tuple[str, str]:
+    """Return the token of a file, a pipe or the variable, or the one that a person types unseen.
+
+    Second comes where it is from, for errors.
+    """
     said = os.environ.get(TOKEN_VARIABLE, "").strip()
     if file is None and said:
-        return said
+        return said, token_place(None)
     if file is None:
         if not session.interactive:
             raise ApprovalNeeded(
                 "your token is needed, and no person can be asked here",
-                hint="name it with --token-file FILE; make one: pulsus users token NAME",
+                hint=f"name it with --token-file FILE; {token_command(role)}",
             )
         typed: str = click.prompt("Token", hide_input=True, err=True)
-        return typed.strip()
-    return read_token_file(file)
+        return typed.strip(), "the token that you typed"
+    return read_token_file(file, role), token_place(file)
