@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Final
 
@@ -30,8 +31,22 @@ def pattern_error(pattern: str) -> str:
     if words[-1] == ";" and any(map(_RUNS.fullmatch, words)):
         del words[-1]
     last = len(words) - 1
-    wrong = (_word_error(word, last=at == last) for at, word in enumerate(words))
+    wrong = (
+        _word_error(word, last=at == last) or _operator_error(words, at)
+        for at, word in enumerate(words)
+    )
     return _program_error(words[0]) or next(filter(None, wrong), "")
+
+
+def _operator_error(words: list[str], at: int) -> str:
+    """Return why the operator at that place matches nothing; empty if it is a word like others."""
+    word = words[at]
+    if not _OPERATOR.fullmatch(word) or word in STANDS_FOR:
+        return ""
+    joined = word[:-1] if word.endswith(";") else ""  # `ls;`
+    first = " ".join([*words[:at], joined]).strip("; ")
+    said = f"`{word.removeprefix(joined)}` belongs to the shell. Write one pattern for each program"
+    return f"{said}: {json.dumps(first)}" if first and not pattern_error(first) else said
 
 
 def _program_error(word: str) -> str:
@@ -50,8 +65,6 @@ def _word_error(word: str, *, last: bool) -> str:
     found = re.search(r"<[a-zA-Z_ -]*>", word)
     if found and word not in STANDS_FOR:
         return f"{found[0]} is none of {', '.join(STANDS_FOR)}, each a word of its own"
-    if _OPERATOR.fullmatch(word) and word not in STANDS_FOR:
-        return f"{word} is the shell's: a pattern is of one program; each of a pipe is asked about"
     if word[0] in "'\"":
         return f"words are matched without quotes: take them out of {word}; ? stands for a blank"
     return ""

@@ -129,7 +129,7 @@ class PolicyConfig(Section):
             for pattern in (one for patterns in lists for one in patterns):
                 wrong = pattern_error(pattern)
                 if wrong:
-                    raise ValueError(f"policy.{name}: {pattern!r} is like no command: {wrong}")
+                    raise ValueError(f"policy.{name}: {pattern!r} can never match: {wrong}")
         for entry in self.egress_hosts:
             if not is_place(entry):
                 raise ValueError(

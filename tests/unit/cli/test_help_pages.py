@@ -1,8 +1,10 @@
 """Every help page: 80 columns, whole summaries, and an end of the same form."""
 
+import json
 import re
 import shlex
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -144,3 +146,19 @@ def test_a_command_that_reads_settings_lists_the_status_of_unapproved_ones():
     assert "4 a confirmation is missing" in own
     assert "wait for your approval" not in own
     assert "approval" not in page_end("pulsus init", exits={0: "done", 2: "usage"})
+
+
+@every_page
+def test_an_example_row_that_is_copied_is_no_invalid_row(page):
+    """A row of JSON stands on one line, or its title says that it is broken over several."""
+    title, row = "", ""
+    for line in page.splitlines():
+        title = line if line.lstrip().startswith(("A row of ", "Rows of ")) else title
+        if not title or not (row or line.lstrip().startswith('{"')):
+            continue
+        row += line.strip()
+        with suppress(ValueError):
+            json.loads(row)
+            row = ""
+        assert not row or "on one line (broken here to fit)" in title, row
+    assert not row

@@ -127,7 +127,7 @@ def test_the_examples_offered_are_those_most_like_the_call():
     ("command", "told"),
     [
         ("timeout 5", "an operand is missing: a program to run"),
-        ("yq --indent x . a", "--indent reads with a whole number here"),
+        ("yq --indent x . a", "--indent is a read only with a whole number"),
     ],
 )
 def test_a_refusal_describes_a_kind_in_words(command, told):

@@ -241,6 +241,9 @@ def test_a_pattern_that_can_mean_nothing_is_no_setting(pattern):
                 PolicyConfig(**given)
 
 
+OF_SHELL = r"belongs to the shell\. Write one pattern for each program"
+
+
 @pytest.mark.parametrize(
     ("pattern", "says"),
     [
@@ -251,11 +254,12 @@ def test_a_pattern_that_can_mean_nothing_is_no_setting(pattern):
         ("<ip>", "not for the program"),
         ("**", "not for the program"),
         ("dmesg ** x", "at the end alone"),
-        ("dmesg | head", "of one program"),
-        ("dmesg && ls", "of one program"),
-        ("dmesg; ls", "of one program"),
-        ("dmesg > x", "of one program"),
-        ("dmesg 2>/dev/null", "of one program"),
+        ("dmesg | head", rf"`\|` {OF_SHELL}: \"dmesg\"$"),
+        ("dmesg && ls", rf"`&&` {OF_SHELL}: \"dmesg\"$"),
+        ("dmesg; ls", rf"`;` {OF_SHELL}: \"dmesg\"$"),
+        ("dmesg > x", rf"`>` {OF_SHELL}: \"dmesg\"$"),
+        ("dmesg 2>/dev/null", rf"`2>/dev/null` {OF_SHELL}: \"dmesg\"$"),
+        ("| head", rf"`\|` {OF_SHELL}$"),
         ("/usr/bin/dmesg", "write dmesg"),
         ("LANG=C dmesg", "a variable"),
         ("grep 'a b'", "without quotes"),

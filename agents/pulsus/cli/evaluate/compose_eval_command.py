@@ -31,7 +31,7 @@ EPILOG = page_end(
     "pulsus compose-eval plans.jsonl --catalogue tools.jsonl --history past.jsonl",
     "pulsus compose-eval plans.jsonl --gold-tools --floor edge_f1=0.9",
     notes=(
-        """A row of CASES, with one edge from biggest_files to markdown_table:
+        """A row of CASES, on one line (broken here to fit). Its steps have one edge:
   {"query": "biggest files in /var as a table", "plan": [
    {"tool": "storage/usage/biggest_files", "args": {"folder": "/var"},
     "label": "s1"},

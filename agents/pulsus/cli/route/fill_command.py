@@ -31,7 +31,7 @@ EPILOG = page_end(
     "pulsus fill --jsonl - --proposed < requests.jsonl",
     "pulsus fill --jsonl requests.jsonl --model",
     notes=(
-        """A row of FILE (parameters is a JSON Schema):
+        """A row of FILE, on one line (broken here to fit). parameters is a JSON Schema:
   {"id": "1", "query": "5 biggest files in /var", "tool": {"name": "biggest",
    "description": "List the largest files.", "parameters": {"properties":
    {"folder": {"type": "string"}, "limit": {"type": "integer"}}}}}""",

@@ -128,7 +128,8 @@ def _program_of_node(node: Node) -> str:
 def _refuse_value(word: Word, kind: WordKind, node: Node, near: str) -> CallFinding:
     if long := too_long(word, kind):
         return refusal("allow", f"{word.text[:40]}…", long)
-    rule = f"{near} reads with {describe_kind(kind, _program_of_node(node))} here"
+    place = " here" if near == node.name else ""  # an operand is told from others by its place
+    rule = f"{near} is a read only with {describe_kind(kind, _program_of_node(node))}{place}"
     if not word.wild:
         return refusal("allow", word.text, rule)
     what = "what another program feeds it" if word is ANYTHING else "what it stands for"

@@ -97,16 +97,18 @@ def find_unproved(file: Path, context: JudgeContext) -> Iterator[Problem]:
     then: so its loss would go unnoticed. Tables that ship have kept calls besides.
     """
     # Imported late: only this check takes tables apart.
-    from pulsus.commands.table_check.loosened_tables import missing_example
+    from pulsus.commands.table_check.loosened_tables import example_to_add, missing_example
     from pulsus.commands.table_check.loosened_tables import unproved as found
 
     raw, program = dict(parsed(file)), table_name(file)
-    fix = (
-        "examples: refused: [a call that nothing else refuses], or take out what restricts nothing"
-    )
     if "same_as" in raw:
         return
     for one in found(program, raw, context):
+        call = example_to_add(one, raw, context)
+        fix = (
+            "add a refused example that only this restriction refuses"
+            f"{f' (such as `{call}`)' if call else ''}, or delete the restriction"
+        )
         yield Problem(program, file, "RESTRICTION_UNPROVED", missing_example(one, raw), fix)
 
 

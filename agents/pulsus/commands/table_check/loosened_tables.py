@@ -26,6 +26,9 @@ Change = Callable[[Raw], object]
 CATEGORIES: Final = ("streams", "pages", "asks", "terminal")
 _FREE: Final = {"text", "path", "word"}
 """Kinds that restrict nothing, or next to nothing."""
+_OPTIONS: Final = re.compile(r"(?<!\S)-{1,2}[\w-]+")
+_TRIED: Final = 20
+"""Allowed examples that a new refused one is made of."""
 _ODD: Final = ("x y", "-x", "@'$(")
 
 _ANYTHING: Final[Raw] = {"style": "words", "operands": [["text*"]]}
@@ -88,13 +91,30 @@ def missing_example(one: Restriction, raw: Raw) -> str:
     """Return which example would show a restriction of a parsed table."""
     end = re.fullmatch(r"end of form (\d+) taken out|operands allowed", one.what)
     if end is None:
-        return f"no example needs {one}"
+        called = " ".join([one.program, *one.path[1::2]])
+        return f"no refused example of `{called}` depends on its restriction `{one.what}`"
     for key in one.path:
         raw = raw[key]
     kinds = _words_of_form(raw["operands"][int(end[1])]) if end[1] else []
     words = [str(kind).rstrip("?").upper() for kind in kinds]
     call = " ".join([one.program, *one.path[1::2], *words])
     return f"no refused example has a word too many behind `{call}`"
+
+
+def example_to_add(one: Restriction, raw: Raw, context: JudgeContext) -> str:
+    """Return a call that is refused now, and not without the restriction; empty if none is found.
+
+    Tried are the restricted options and some odd words, behind the examples that are allowed.
+    """
+    allowed = [str(call) for call in raw.get("examples", {}).get("allowed") or []]
+    options = _OPTIONS.findall(one.what)
+    endings = [*options, *(f"{option} x" for option in options), "x", "x y"]
+    ways = list(loosened(one, raw, context))
+    for start in [" ".join([one.program, *one.path[1::2]]), *allowed[:_TRIED]]:
+        for call in (start, *(f"{start} {ending}" for ending in endings)):
+            if not _is_read(call, context) and any(_is_read(call, other) for other in ways):
+                return call
+    return ""
 
 
 def refused_examples(raw: Mapping[str, Any]) -> list[str]:

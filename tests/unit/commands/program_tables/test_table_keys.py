@@ -98,12 +98,18 @@ def test_a_table_with_apart_that_is_not_two_sets_is_invalid():
 @pytest.mark.parametrize(
     ("kind", "told"),
     [
-        ("/[0-9]+/", "reads with a whole number here"),
-        ("/[0-9]+x/", "reads with words of another form (`pulsus commands show acme` has it)"),
-        ("/[a-z.]+/", "reads with small letters and . here"),
-        ("/(?!@)[ab]+/", "reads with words of another form (`pulsus commands show acme` has it)"),
-        ("/(?#letters a and b)(?!@)[ab]+/", "reads with letters a and b here"),
-        ("=up|=down", "reads with down or up here"),
+        ("/[0-9]+/", "is a read only with a whole number here"),
+        (
+            "/[0-9]+x/",
+            "is a read only with words of another form (`pulsus commands show acme` has it)",
+        ),
+        ("/[a-z.]+/", "is a read only with small letters and . here"),
+        (
+            "/(?!@)[ab]+/",
+            "is a read only with words of another form (`pulsus commands show acme` has it)",
+        ),
+        ("/(?#letters a and b)(?!@)[ab]+/", "is a read only with letters a and b here"),
+        ("=up|=down", "is a read only with down or up here"),
     ],
 )
 def test_a_refusal_never_shows_a_pattern_as_written(kind, told):

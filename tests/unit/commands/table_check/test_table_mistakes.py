@@ -184,12 +184,18 @@ def test_restrictions_that_no_example_shows_are_found_when_asked_for(tmp_path):
     file.write_text(GOOD + "refused: {-x: it writes}\nvalues: {-n: count}\n", encoding="utf-8")
     context = JudgeContext(tables=Tables((tmp_path,)))
     assert list(check_table(file, context)) == []
-    told = [problem.reason for problem in find_unproved(file, context)]
-    assert told == [
-        "no example needs acme: top: refused -x allowed",
-        "no example needs acme: top: values -n: count",
+    problems = list(find_unproved(file, context))
+    assert [problem.reason for problem in problems] == [
+        "no refused example of `acme` depends on its restriction `refused -x allowed`",
+        "no refused example of `acme` depends on its restriction `values -n: count`",
     ]
-    shown = GOOD.replace("refused: [acme]", "refused: [acme, acme -ax, acme -a -n x]")
+    add = "add a refused example that only this restriction refuses (such as "
+    assert [problem.fix for problem in problems] == [
+        f"{add}`acme -a -x`), or delete the restriction",
+        f"{add}`acme -a -n x`), or delete the restriction",
+    ]
+    # The offered examples are those that prove the table.
+    shown = GOOD.replace("refused: [acme]", "refused: [acme, acme -a -x, acme -a -n x]")
     file.write_text(shown + "refused: {-x: it writes}\nvalues: {-n: count}\n", encoding="utf-8")
     assert list(find_unproved(file, JudgeContext(tables=Tables((tmp_path,))))) == []
 
