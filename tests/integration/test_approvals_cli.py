@@ -153,16 +153,17 @@ def test_a_role_that_may_not_decide_is_named(server, tmp_path):
     [("list", "viewer"), ("show apr-1", "viewer"), ("deny apr-1", "approver")],
 )
 def test_the_token_that_a_hint_makes_is_not_refused_for_its_role(server, line, role):
-    for said, status, code in (("", 4, "APPROVAL_REQUIRED"), ("x", 6, "SERVER_REFUSED")):
+    wrong = f"NOT_SIGNED_IN: the token in PULSUS_SERVER_TOKEN is not valid at {server.url}"
+    needed = "your token is needed"
+    cases = (("", 4, "APPROVAL_REQUIRED", needed), ("x", 6, "SERVER_REFUSED", wrong))
+    for said, status, code, message in cases:
         env = {"PULSUS_SERVER_TOKEN": said} if said else {}
         args = [*line.split(), "--server", server.url, "--output", "json"]
         done = pulsus_here(server.project, "approvals", *args, env=env)
         error = done.json["error"]
         assert (done.code, error["code"]) == (status, code)
+        assert error["message"].startswith(message)
         assert f"pulsus users token NAME --role {role}" in error["hint"]
-    assert error["message"].startswith(
-        f"NOT_SIGNED_IN: the token in PULSUS_SERVER_TOKEN is not valid at {server.url}"
-    )
 
 
 def test_what_nothing_left_open_is_not_looked_at_first(server):
