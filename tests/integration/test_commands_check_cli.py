@@ -32,7 +32,7 @@ def test_an_unproved_restriction_is_a_finding_only_on_request(project):
     assert done.code == 3
     (found,) = done.json["findings"]
     assert found["code"] == "RESTRICTION_UNPROVED"
-    assert "refused -w allowed" in found["reason"]
+    assert "restriction `refused -w`, as `acmeq -w` would" in found["reason"]
     shown = TABLE.replace("[acmeq -x]", "[acmeq -w a]")
     assert checked(project, shown, "--restrictions").code == 0
 

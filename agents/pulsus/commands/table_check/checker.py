@@ -104,12 +104,12 @@ def find_unproved(file: Path, context: JudgeContext) -> Iterator[Problem]:
     if "same_as" in raw:
         return
     for one in found(program, raw, context):
-        call = example_to_add(one, raw, context)
-        fix = (
-            "add a refused example that only this restriction refuses"
-            f"{f' (such as `{call}`)' if call else ''}, or delete the restriction"
-        )
-        yield Problem(program, file, "RESTRICTION_UNPROVED", missing_example(one, raw), fix)
+        reason, call = missing_example(one, raw), example_to_add(one, raw, context)
+        example = "a refused example that only this restriction refuses"
+        if call:
+            reason, example = f"{reason}, as `{call}` would", "the call in the reason as refused"
+        fix = f"add {example}, or delete the restriction"
+        yield Problem(program, file, "RESTRICTION_UNPROVED", reason, fix)
 
 
 _Said = tuple[Code, str, str]

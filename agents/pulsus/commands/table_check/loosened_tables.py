@@ -27,6 +27,9 @@ CATEGORIES: Final = ("streams", "pages", "asks", "terminal")
 _FREE: Final = {"text", "path", "word"}
 """Kinds that restrict nothing, or next to nothing."""
 _OPTIONS: Final = re.compile(r"(?<!\S)-{1,2}[\w-]+")
+_WRONG: Final = ("x", "0x")
+"""Words that are no number, and no word of letters alone."""
+
 _TRIED: Final = 20
 """Allowed examples that a new refused one is made of."""
 _ODD: Final = ("x y", "-x", "@'$(")
@@ -92,7 +95,8 @@ def missing_example(one: Restriction, raw: Raw) -> str:
     end = re.fullmatch(r"end of form (\d+) taken out|operands allowed", one.what)
     if end is None:
         called = " ".join([one.program, *one.path[1::2]])
-        return f"no refused example of `{called}` depends on its restriction `{one.what}`"
+        what = re.sub(r" (taken out|allowed)$", "", one.what)
+        return f"no refused example of `{called}` depends on its restriction `{what}`"
     for key in one.path:
         raw = raw[key]
     kinds = _words_of_form(raw["operands"][int(end[1])]) if end[1] else []
@@ -108,9 +112,12 @@ def example_to_add(one: Restriction, raw: Raw, context: JudgeContext) -> str:
     """
     allowed = [str(call) for call in raw.get("examples", {}).get("allowed") or []]
     options = _OPTIONS.findall(one.what)
-    endings = [*options, *(f"{option} x" for option in options), "x", "x y"]
+    endings = [*options, *(f"{option} {word}" for option in options for word in _WRONG), *_WRONG]
+    endings.append("x x")  # one word more than a single operand
+    shorter = [call.rpartition(" ")[0] for call in allowed]
     ways = list(loosened(one, raw, context))
-    for start in [" ".join([one.program, *one.path[1::2]]), *allowed[:_TRIED]]:
+    starts = [" ".join([one.program, *one.path[1::2]]), *allowed[:_TRIED], *shorter[:_TRIED]]
+    for start in dict.fromkeys(filter(None, starts)):
         for call in (start, *(f"{start} {ending}" for ending in endings)):
             if not _is_read(call, context) and any(_is_read(call, other) for other in ways):
                 return call
