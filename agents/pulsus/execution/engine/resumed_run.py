@@ -95,7 +95,8 @@ def _not_in_doubt_error(step: str, doubtful: Sequence[str], record: RunRecord) -
     waits = record.needs.step if record.needs else None
     resume = f"pulsus runs resume {record.run_id}"
     if doubtful:
-        hint = f"in doubt: {', '.join(doubtful)}; settle one: {resume} --settle {doubtful[0]}=…"
+        settle = f"`{resume} --settle {doubtful[0]}=done` if it took effect, else `=again`"
+        hint = f"in doubt: {', '.join(doubtful)}; say what you found: {settle}"
     elif waits:
         hint = f"no step is in doubt; {waits} waits for a confirmation: {resume} --yes"
     else:

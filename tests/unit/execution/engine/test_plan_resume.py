@@ -110,8 +110,12 @@ def test_a_write_in_doubt_that_is_not_verified_waits_for_a_person(project, decla
 def test_a_person_settles_a_write_in_doubt(project):
     steps = step("w", "write_then_die"), step("b")
     killed_in(project, *steps, tool="write_then_die")
-    with pytest.raises(UsageError, match="'b'"):
+    with pytest.raises(UsageError, match="'b'") as refused:
         project.resume(*steps, settled={"b": "done"})
+    assert refused.value.hint.startswith("in doubt: w; say what you found: `pulsus runs resume ")
+    assert refused.value.hint.endswith(" --settle w=done` if it took effect, else `=again`")
+    with pytest.raises(UsageError, match="has no step 'c'; its steps are w, b"):
+        project.resume(*steps, settled={"c": "done"})
     assert project.resume(*steps, settled={"w": "done"}).state == "done"
     assert project.host.calls == ["b"]
     assert project.record().steps[0].reason == "settled by a person"
