@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +11,13 @@ from pulsus.errors import UsageError
 from pulsus.placement.cluster import Cluster, ClusterHost
 
 REMOVE_RACKS = "remove racks"
+_ADD_FORM = "add host NAME ram MIB cpu MC [rack RACK]"
 FORMS = (
     "drain HOST",
     "undrain HOST",
     "offline HOST",
     "online HOST",
-    "add host NAME ram MIB cpu MC [rack RACK]",
+    _ADD_FORM,
     "remove pin VMID",
     "remove group NAME",
     "remove reserve HOST",
@@ -24,7 +26,13 @@ FORMS = (
 )
 """The changes that `apply_change` understands."""
 
-_ADD = re.compile(r"add host ([A-Za-z0-9._][\w.-]*) ram (\d{1,12}) cpu (\d{1,12})(?: rack (.+))?")
+_HOST = re.compile(r"[A-Za-z0-9._][\w.-]*")
+_NUMBER = re.compile(r"\d{1,12}")
+_ADD = re.compile(
+    rf"add host ({_HOST.pattern}) ram ({_NUMBER.pattern}) cpu ({_NUMBER.pattern})(?: rack (.+))?"
+)
+_ADD_HINT = f"write: {_ADD_FORM}"
+_MOST_SHOWN = 10
 _SWITCHES: dict[str, dict[str, Any]] = {
     "drain": {"drain": True},
     "undrain": {"drain": False},
@@ -41,8 +49,8 @@ def apply_change(cluster: Cluster, change: str) -> Cluster:
         return replace(cluster, use_rack_constraints=False)
     if words == "use racks":
         return _use_racks(cluster, change)
-    if added := _ADD.fullmatch(words):
-        return _add_host(cluster, change, added)
+    if words.startswith("add host "):
+        return _add_host(cluster, change, _read_new_host(change, words))
     verb, _, name = words.rpartition(" ")
     if verb in _SWITCHES:
         return _change_host(cluster, change, name, verb)
@@ -53,20 +61,40 @@ def apply_change(cluster: Cluster, change: str) -> Cluster:
     raise _refused(change, "it is not one of the known changes")
 
 
-def _refused(change: str, reason: str) -> UsageError:
-    return UsageError(
-        f"--what-if {change!r}: {reason}", hint=f"write one of: {'; '.join(FORMS)}", change=change
-    )
+def _refused(change: str, reason: str, hint: str = "") -> UsageError:
+    """Return the error. Without a `hint` it lists every form."""
+    known = hint or f"write one of: {'; '.join(FORMS)}"
+    return UsageError(f"--what-if {change!r}: {reason}", hint=known, change=change)
+
+
+def _read_new_host(change: str, words: str) -> re.Match[str]:
+    """Return the parts of `add host …`. Raises UsageError with the first part that is wrong."""
+    if added := _ADD.fullmatch(words):
+        return added
+    name, *rest = words.split()[2:]
+    given = dict(zip(rest[::2], rest[1::2], strict=False))
+    if not _HOST.fullmatch(name):
+        reason = f"{name!r} is no name of a host"
+    elif rest[:4:2] != ["ram", "cpu"] or len(rest) < 4:
+        reason = "after the name come `ram MIB` and `cpu MC`"
+    elif not _NUMBER.fullmatch(given["ram"]):
+        reason = f"{given['ram']!r} is no whole number of MiB"
+    elif not _NUMBER.fullmatch(given["cpu"]):
+        reason = f"{given['cpu']!r} is no whole number of millicores"
+    else:
+        reason = f"{' '.join(rest[4:])!r} is not `rack RACK`"
+    raise _refused(change, reason, _ADD_HINT)
 
 
 def _add_host(cluster: Cluster, change: str, added: re.Match[str]) -> Cluster:
     name, ram, cpu, rack = added.groups()
     if cluster.host_named(name):
-        raise _refused(change, f"{name!r} is a host already")
+        raise _refused(change, f"{name!r} is a host already", "name a new host")
     if not int(ram) or not int(cpu):
-        raise _refused(change, "a host needs RAM and CPU")
+        raise _refused(change, "a host needs RAM and CPU", _ADD_HINT)
     if cluster.use_rack_constraints and not rack:
-        raise _refused(change, "this cluster uses rack constraints, so the host needs a rack")
+        reason = "this cluster uses rack constraints, so the host needs a rack"
+        raise _refused(change, reason, _ADD_HINT)
     host = ClusterHost(name, int(ram), int(cpu), rack or "")
     return replace(cluster, hosts=(*cluster.hosts, host))
 
@@ -74,14 +102,15 @@ def _add_host(cluster: Cluster, change: str, added: re.Match[str]) -> Cluster:
 def _use_racks(cluster: Cluster, change: str) -> Cluster:
     without = [host.name for host in cluster.hosts if not host.rack]
     if without:
-        raise _refused(change, f"the host {without[0]!r} has no rack")
+        reason = f"the host {without[0]!r} has no rack"
+        raise _refused(change, reason, "give each host a `rack` in the cluster file")
     return replace(cluster, use_rack_constraints=True)
 
 
 def _change_host(cluster: Cluster, change: str, name: str, verb: str) -> Cluster:
     if not cluster.host_named(name):
-        known = ", ".join(host.name for host in cluster.hosts[:10])
-        raise _refused(change, f"there is no host {name!r} (hosts: {known})")
+        hosts = [host.name for host in cluster.hosts]
+        raise _refused(change, f"there is no host {name!r}", _list_known("hosts are", hosts))
     switched = tuple(
         replace(host, **_SWITCHES[verb]) if host.name == name else host for host in cluster.hosts
     )
@@ -91,13 +120,22 @@ def _change_host(cluster: Cluster, change: str, name: str, verb: str) -> Cluster
 def _remove_pin(cluster: Cluster, change: str, vmid: str) -> Cluster:
     pinned = {str(vm.vmid) for vm in cluster.vms if vm.pinned}
     if vmid not in pinned:
-        raise _refused(change, f"no pinned VM has the id {vmid!r}")
+        known = sorted(pinned, key=lambda each: (len(each), each))
+        hint = _list_known("pinned are", known) if known else "nothing is pinned"
+        raise _refused(change, f"no pinned VM has the id {vmid!r}", hint)
     vms = tuple(replace(vm, pinned="") if str(vm.vmid) == vmid else vm for vm in cluster.vms)
     return replace(cluster, vms=vms)
 
 
 def _remove_group(cluster: Cluster, change: str, group: str) -> Cluster:
-    if group not in {vm.ha_group for vm in cluster.vms if vm.ha_group}:
-        raise _refused(change, f"no VM is in an HA group {group!r}")
+    groups = sorted({vm.ha_group for vm in cluster.vms if vm.ha_group})
+    if group not in groups:
+        hint = _list_known("groups are", groups) if groups else "no VM is in an HA group"
+        raise _refused(change, f"no VM is in an HA group {group!r}", hint)
     vms = tuple(replace(vm, ha_group="") if vm.ha_group == group else vm for vm in cluster.vms)
     return replace(cluster, vms=vms)
+
+
+def _list_known(label: str, names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+    return f"{label}: {', '.join(names[:_MOST_SHOWN])}{more}"

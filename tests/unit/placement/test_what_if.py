@@ -60,16 +60,8 @@ def test_racks_are_used_only_if_every_host_has_one():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("drain x", "there is no host 'x'"),
         ("drain", "not one of the known changes"),
         ("drain a; drain b", "not one of the known changes"),
-        ("remove pin 2", "no pinned VM has the id '2'"),
-        ("remove pin x", "no pinned VM has the id 'x'"),
-        ("remove group db", "no VM is in an HA group 'db'"),
-        ("add host a ram 64 cpu 8", "'a' is a host already"),
-        ("add host d ram 0 cpu 8", "needs RAM and CPU"),
-        ("add host d ram -1 cpu 8", "not one of the known changes"),
-        ("add host ../d ram 1 cpu 8", "not one of the known changes"),
         ("explode a", "not one of the known changes"),
         ("", "not one of the known changes"),
     ],
@@ -78,3 +70,37 @@ def test_a_change_that_means_nothing_is_refused_with_its_forms(change, words):
     with pytest.raises(UsageError, match=words) as refused:
         apply_change(GIVEN, change)
     assert all(form in refused.value.hint for form in FORMS)
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "hint"),
+    [
+        ("drain x", "there is no host 'x'", "hosts are: a"),
+        ("remove pin 2", "no pinned VM has the id '2'", "pinned are: "),
+        ("remove pin x", "no pinned VM has the id 'x'", "pinned are: "),
+        ("remove group db", "no VM is in an HA group 'db'", "groups are: "),
+        ("add host a ram 64 cpu 8", "'a' is a host already", "name a new host"),
+        ("add host d ram 0 cpu 8", "needs RAM and CPU", "write: add host NAME"),
+        ("add host d ram -1 cpu 8", "'-1' is no whole number of MiB", "write: add host NAME"),
+        ("add host d ram abc cpu 3", "'abc' is no whole number of MiB", "write: add host NAME"),
+        ("add host d ram 64 cpu x", "'x' is no whole number of millicores", "write: add host"),
+        ("add host ../d ram 1 cpu 8", "'../d' is no name of a host", "write: add host NAME"),
+        ("add host d cpu 8", "after the name come `ram MIB` and `cpu MC`", "write: add host NAME"),
+        ("add host d ram 1 cpu", "after the name come `ram MIB` and `cpu MC`", "write: add host"),
+        ("add host d ram 1 cpu 2 in r1", "'in r1' is not `rack RACK`", "write: add host NAME"),
+    ],
+)
+def test_a_known_change_names_its_wrong_part_and_not_every_form(change, words, hint):
+    with pytest.raises(UsageError) as refused:
+        apply_change(GIVEN, change)
+    assert words in refused.value.message
+    assert refused.value.hint.startswith(hint)
+    assert "use racks" not in refused.value.hint
+
+
+def test_a_cluster_without_pins_says_so():
+    pin = next(str(vm.vmid) for vm in GIVEN.vms if vm.pinned)
+    free = apply_change(GIVEN, f"remove pin {pin}")
+    with pytest.raises(UsageError) as refused:
+        apply_change(free, "remove pin 999")
+    assert refused.value.hint == "nothing is pinned"
