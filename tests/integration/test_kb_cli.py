@@ -105,11 +105,17 @@ def test_a_facts_file_with_a_fault_names_the_line(project):
     assert done.code == 2
     error = done.json["error"]
     assert error["code"] == "FACTS_INVALID"
-    assert error["message"].startswith("bad.yaml:3: nodes[0].health is 'fine'")
-    assert (error["details"]["line"], error["hint"]) == (
-        3,
-        "write one of nominal, degraded, critical, unknown",
-    )
+    said = "nodes[0].health is 'fine', and must be one of nominal, degraded, critical, unknown"
+    assert error["message"] == f"bad.yaml:3: {said}"
+    assert (error["details"]["line"], error["hint"]) == (3, "correct that value")
+
+
+def test_an_open_bracket_is_told_at_the_last_line_and_not_behind_it(project):
+    (project / "bad.yaml").write_text("nodes: [\n", encoding="utf-8")
+    done = pulsus_here(project, "kb", "facts", "--facts", "bad.yaml", "--output", "json")
+    error = done.json["error"]
+    assert error["message"].startswith("bad.yaml:1: it is not plain YAML: ")
+    assert error["message"].endswith(", near the end of the text")
 
 
 def sources(project, **env):

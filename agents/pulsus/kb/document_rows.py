@@ -48,7 +48,7 @@ def read_field(field: RowField, value: JsonValue, place: str, given: bool) -> ob
     try:
         return field.read(value)
     except ValueError as problem:
-        refuse_value(place, value, str(problem), f"write {problem}")
+        refuse_kind(place, value, str(problem))
 
 
 def missing_key(place: str) -> FactsInvalid:
@@ -63,7 +63,7 @@ def require_mapping(value: JsonValue, place: str) -> Mapping[str, JsonValue]:
     """Return an object with its keys. Raises FactsInvalid for anything else."""
     if not isinstance(value, dict):
         what = "an object with the keys of a row" if place else "an object with nodes and links"
-        refuse_value(place, value, f"{what} is expected", f"write {what}")
+        refuse_kind(place, value, what)
     return value
 
 
@@ -84,9 +84,18 @@ def require_known_keys(body: Mapping[str, JsonValue], keys: Iterable[str], place
 
 def refuse_value(place: str, value: object, problem: str, fix: str) -> NoReturn:
     """Raise FactsInvalid with the place, the value, the reason and the fix."""
+    _refuse(place, value, f": {problem}", fix)
+
+
+def refuse_kind(place: str, value: object, expected: str) -> NoReturn:
+    """Raise FactsInvalid for a value of another kind than the `expected` one."""
+    _refuse(place, value, f", and must be {expected}", "correct that value")
+
+
+def _refuse(place: str, value: object, reason: str, fix: str) -> NoReturn:
     shown = _shortened(ascii(value))
-    where = _shown_place(place)
-    raise FactsInvalid(f"{where} is {shown}: {problem}", hint=fix, place=place, value=shown)
+    message = f"{_shown_place(place)} is {shown}{reason}"
+    raise FactsInvalid(message, hint=fix, place=place, value=shown)
 
 
 def _shown_place(place: str) -> str:

@@ -25,6 +25,7 @@ from pulsus.kb.document_rows import (
     parse_time,
     read_field,
     read_row,
+    refuse_kind,
     refuse_value,
     require_known_keys,
     require_mapping,
@@ -90,7 +91,7 @@ def parse_document(
         if rows is None and section not in body:
             continue
         if not isinstance(rows, list):
-            refuse_value(section, rows, "a list of rows is expected", "write a list")
+            refuse_kind(section, rows, "a list of rows")
         seen: dict[tuple[FactKind, object], int] = {}
         for number, row in enumerate(rows):
             place = f"{section}[{number}]"

@@ -48,7 +48,8 @@ def test_a_fault_is_refused_with_place_and_fix(document, place, fix):
     with pytest.raises(FactsInvalid) as caught:
         facts_of(document)
     assert caught.value.details["place"] == place
-    assert fix in caught.value.hint
+    assert fix in f"{caught.value.message}; {caught.value.hint}"
+    assert caught.value.hint
 
 
 def test_a_message_shows_no_more_than_the_start_of_a_long_value():

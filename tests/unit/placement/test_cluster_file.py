@@ -108,7 +108,7 @@ def test_a_file_that_is_too_large_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("hosts: [\n", r"yaml:2: .*it is not plain YAML"),
+        ("hosts: [\n", r"yaml:1: .*it is not plain YAML"),
         ("hosts: []\nhosts: []\nvms: []\n", r"yaml:2: .*it is not plain YAML"),
         ("hosts: &a []\nvms: *a\n", "it is not plain YAML"),
         ("hosts: !!python/object:os.system []\nvms: []\n", "it is not plain YAML"),

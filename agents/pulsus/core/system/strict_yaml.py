@@ -38,7 +38,8 @@ _LOADER = cast("type[yaml.SafeLoader]", getattr(yaml, "CSafeLoader", yaml.SafeLo
 class YamlError(ValueError):
     """Not a document Pulsus accepts; the message is one line and names the line where known.
 
-    `problem` is the message without the line. `position` is line and column, from 1.
+    `problem` is the message without the line. `position` is line and column, from 1. It is never
+    past the last line: an open bracket is noticed only where the text ends.
     """
 
     def __init__(self, problem: str, position: tuple[int, int] | None = None) -> None:
@@ -60,10 +61,20 @@ def load_yaml(text: str) -> JsonValue:
         if "maximum nesting depth" in problem:  # libyaml stops at its own, larger limit
             problem = _TOO_DEEP
         mark = error.problem_mark or error.context_mark
-        raise YamlError(problem, (mark.line + 1, mark.column + 1) if mark else None) from None
+        raise _locate(text, problem, mark) from None
     except (yaml.YAMLError, UnicodeError) as error:
         raise YamlError(str(error)) from None
     return builder.value
+
+
+def _locate(text: str, problem: str, mark: yaml.Mark | None) -> YamlError:
+    """Return the error at that mark, or at the last line of text if the mark is past it."""
+    if mark is None:
+        return YamlError(problem)
+    lines = text.splitlines() or [""]
+    if mark.line < len(lines):
+        return YamlError(problem, (mark.line + 1, mark.column + 1))
+    return YamlError(f"{problem}, near the end of the text", (len(lines), len(lines[-1]) + 1))
 
 
 class _Builder:

@@ -104,7 +104,7 @@ def test_any_input_fits_an_entry_that_takes_any():
     ("text", "said"),
     [
         ("inputs: {a: 1}", "not a YAML list"),
-        ("- inputs: {a: 1", "line 2: did not find"),
+        ("- inputs: {a: 1", "line 1: did not find"),
         ("- 5", "not a mapping"),
         ("- title: x", "no `inputs`"),
         ("- inputs: [1]", "inputs is not a mapping"),
