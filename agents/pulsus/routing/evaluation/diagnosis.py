@@ -184,6 +184,6 @@ def _suggest_words(own: Ranked, request: str) -> str:
     if own.caution:
         return "if it does do this, say so in its name, summary and Kind"
     return (
-        manifest_advice.suggest_intent(own.unmatched, request)
-        or "add the request to `requests` in its manifest"
+        manifest_advice.suggest_intent(own.unmatched, request, own.tool.id)
+        or f"add the request to `requests` in the manifest of {own.tool.id}"
     )

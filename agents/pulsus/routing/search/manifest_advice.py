@@ -54,10 +54,13 @@ def _is_swapped_stop_word(word: str) -> bool:
     )
 
 
-def suggest_intent(found: Sequence[str], request: str) -> str:
-    """Return the advice to add an intent with these words; empty if none is worth one."""
+def suggest_intent(found: Sequence[str], request: str, tool_id: str) -> str:
+    """Return the advice to add an intent with these words; empty if none is worth one.
+
+    It names the tool, because the sentence around it may speak of another one.
+    """
     told = ", ".join(repr(word) for word in intent_words(found, request)[:_MOST])
-    return f"add an intent with {told} to its manifest" if told else ""
+    return f"add an intent with {told} to the manifest of {tool_id}" if told else ""
 
 
 def no_words_reason(found: Sequence[str]) -> str:

@@ -34,7 +34,7 @@ Code = Literal[
     "DEPRECATED",
 ]
 
-_INTENT = "add this request to `requests` in its manifest"
+_INTENT = "add this request to `requests` in the manifest of {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def compare_with_winner(
             base,
             code="NO_WORDS",
             reason=manifest_advice.no_words_reason(lacks),
-            fix=_intent(lacks, request),
+            fix=_intent(lacks, request, own.tool.id),
         )
     if own.caution and not winner.caution:
         return replace(
@@ -154,7 +154,7 @@ def compare_with_winner(
             reason=f"the request is an intent of {who}, word for word, and such a tool is first"
             if winner.phrased
             else f"the request names {who}, and a named tool is always first",
-            fix="take the intent out of its manifest"
+            fix=f"take the intent out of the manifest of {who}"
             if winner.phrased
             else "leave the name out of the request",
         )
@@ -169,7 +169,7 @@ def compare_with_winner(
     history = (
         f"tell of a run it was right for, `pulsus feedback RUN --right {own.tool.id}`"
         if feedback
-        else _INTENT
+        else _INTENT.format(own.tool.id)
     )
     fix = _raise(possible, base, own, request, history)
     return replace(base, reason=_cost(cost, who), changes=possible, fix=fix)
@@ -204,7 +204,8 @@ def _no_step(tool: ToolSpec, subintents: Sequence[SubIntent]) -> WhyNot:
             winner = clause.candidates[0]
             pairs.append((winner.score - own.score, clause.text, winner, own))
     if not pairs:
-        return WhyNot(tool.id, "NO_WORDS", manifest_advice.no_words_reason(()), _INTENT)
+        fix = _INTENT.format(tool.id)
+        return WhyNot(tool.id, "NO_WORDS", manifest_advice.no_words_reason(()), fix)
     _, text, winner, own = min(pairs, key=lambda pair: (pair[0], pair[1]))
     answer = compare_with_winner(winner, own, text)
     return replace(answer, part=text, reason=f"for {text!r}: {answer.reason}")
@@ -217,7 +218,7 @@ def _unranked(tool: ToolSpec, catalogue: Catalogue, own: Ranked | None, request:
         reason = f"shadowed by {winner}: a domain tool wins over the shared tool of that name"
         return WhyNot(tool.id, "SHADOWED", reason, "rename one of the two")
     words = manifest_advice.typed_words(own.unmatched, request) if own else ()
-    fix = _intent(words, request)
+    fix = _intent(words, request, tool.id)
     return WhyNot(
         tool.id, "NO_WORDS", manifest_advice.no_words_reason(words), fix, own=own, lacks=words
     )
@@ -233,14 +234,15 @@ def _below(
         f"it is first but p {own.p:.2f} < τ {tau:.2f} because {because}",
         manifest_advice.suggest_for_mismatch(own)
         if own.caution
-        else _intent(own.unmatched, request),
+        else _intent(own.unmatched, request, own.tool.id),
         own=own,
         lacks=manifest_advice.typed_words(own.unmatched, request),
     )
 
 
-def _intent(words: Sequence[str], request: str) -> str:
-    return manifest_advice.suggest_intent(words, request) or _INTENT
+def _intent(words: Sequence[str], request: str, tool_id: str) -> str:
+    found = manifest_advice.suggest_intent(words, request, tool_id)
+    return found or _INTENT.format(tool_id)
 
 
 def _most(feature: str, winner: Ranked, own: Ranked) -> float:
@@ -273,13 +275,14 @@ def _raise(
     words = lost.lacks or (score_differences.matched_words(lost.winner) if lost.winner else ())
     if not possible:
         return (
-            manifest_advice.suggest_intent(words, request) or "no single feature could make it win"
+            manifest_advice.suggest_intent(words, request, own.tool.id)
+            or "no single feature could make it win"
         )
     best = next((c for c in possible if c.feature == "doc"), possible[0])
     above = f"{best.feature} above {_ceil(best.above):.2f}"
     need = f"{above} would put it first by score (now {best.now:.2f})"
     how = {
-        "doc": _intent(words, request),
+        "doc": _intent(words, request, own.tool.id),
         "name": "say more of its name",
         "history": history,
     }.get(best.feature)

@@ -112,7 +112,7 @@ def test_advice_of_eval_on_history_is_not_feedback_which_eval_ignores():
     loser = said(scored("a/b/l", doc=1.0), 0.0)
     answer = why_not.compare_with_winner(winner, loser, feedback=False)
     assert "feedback" not in answer.fix
-    assert answer.fix.endswith("add this request to `requests` in its manifest")
+    assert answer.fix.endswith("add this request to `requests` in the manifest of a/b/l")
 
 
 def test_advice_for_a_tool_without_words_adds_words():
@@ -257,7 +257,7 @@ def test_only_words_that_were_typed_are_advised_and_no_fillers():
         winner, own, "sorry, gimme an example: unpack /srv/x.tar.gz"
     )
     assert answer.lacks == ("unpack", "sorry", "gimme", "example", "tar", "gz")
-    assert "add an intent with 'unpack' to its manifest" in answer.fix
+    assert "add an intent with 'unpack' to the manifest of a/b/l" in answer.fix
 
 
 def test_a_tool_that_lost_to_a_sure_one_hears_whose_requests_it_would_take():
