@@ -164,6 +164,9 @@ class AuditTampered(PulsusError, code="AUDIT_TAMPERED"):
     """The decision log or a promoted file differs from its record."""
 
 
+_IN_SETTINGS = "name another folder in the settings"
+
+
 def storage_error(failure: OSError, path: Path) -> PulsusError:
     """Return the error to raise for a failed write to `path`: DiskFull or StorageUnwritable."""
     why = failure.strerror or str(failure)
@@ -174,9 +177,9 @@ def storage_error(failure: OSError, path: Path) -> PulsusError:
             path=str(path),
         )
     blocking = _blocking_file(path) if failure.errno in (errno.ENOTDIR, errno.EEXIST) else None
-    hint = "give this user write access to it, or name another folder in the settings"
+    hint = f"give this user write access to it, or {_IN_SETTINGS}"
     if failure.errno == errno.ENOENT:
-        missing = next((p for p in reversed(path.parents) if not p.exists()), None)
+        missing = None if path.parent.exists() else path.parent
         why = f"the folder {missing} does not exist" if missing else "nothing can be made there"
         make = f"make the folder {missing}, or name" if missing else "name"
         hint = f"{make} another place"
@@ -192,6 +195,16 @@ def storage_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as failure:
         raise storage_error(failure, path) from failure
+
+
+@contextmanager
+def place_from_option(instead: str) -> Iterator[None]:
+    """Offer `instead` for a place that the command line names and no setting does."""
+    try:
+        yield
+    except StorageUnwritable as failure:
+        failure.hint = failure.hint.replace(_IN_SETTINGS, instead)
+        raise
 
 
 def _blocking_file(path: Path) -> Path | None:

@@ -140,6 +140,15 @@ def test_a_pytest_file_is_brought_in_place_of_the_skeleton(project):
     assert 'with_name("words.py")' in brought
 
 
+def test_the_test_that_adopt_writes_is_named_with_what_to_do_with_it(project):
+    script = project / "hello.sh"
+    script.write_text("#!/bin/sh\necho hello\n", encoding="utf-8")
+    done = pulsus_here(project, "tools", "adopt", script, "--action", "greet")
+    shown = " ".join(done.out.split())
+    assert (project / "workflows/_tmp/test_hello.py").is_file()
+    assert "test: workflows/_tmp/test_hello.py is a skeleton: move it to your own tests" in shown
+
+
 def test_adopt_ends_with_the_list_of_open_work(project):
     done = pulsus_here(project, "tools", "adopt", "convert.py", "--action", "convert")
     assert done.code == 3

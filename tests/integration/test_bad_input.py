@@ -138,7 +138,11 @@ def test_escape_sequences_in_a_request_reach_neither_terminal_nor_trace(fresh):
         pytest.param(("validate", "nope.py"), "'nope.py' does not exist", id="no such file"),
         pytest.param(("validate", "nope.py"), "correct the path", id="no such file: the fix"),
         pytest.param(("promote", GREETER, "--yes"), "--action", id="no action"),
-        pytest.param(("promote", "workflows", "--action", "a"), "is a directory", id="a folder"),
+        pytest.param(
+            ("promote", "workflows", "--action", "a"),
+            "is a folder, and a file is expected",
+            id="a folder",
+        ),
         pytest.param(
             ("tools", "list", "--project", "/nope"), "'/nope' does not exist", id="project"
         ),
@@ -815,12 +819,35 @@ def test_a_slip_in_a_command_keeps_the_whole_request(tmp_path):
     assert "pulsus route 'rout how full'" in done.err
 
 
-def test_a_file_that_is_no_python_is_called_so(tmp_path):
+@pytest.mark.parametrize(
+    ("arguments", "says", "hint"),
+    [
+        (("runs", "list", "--limit", "abc"), "'abc' is no whole number.", "give 1 to 1000"),
+        (("runs", "list", "--limit", "5000"), "5000 is out of range.", "give 1 to 1000"),
+        (("place", "--time-limit", "x"), "'x' is no number.", "give 0.1 to 3600"),
+        (("eval", "--limit", "x"), "'x' is no whole number.", "give 1 or more"),
+        (("fill", "--jsonl", "."), "'.' is a folder, and a file is expected.", "name a file"),
+        (("tools", "adopt", "."), "'.' is a folder, and a file is expected.", "name a file"),
+        (("commands", "check", "."), "'.' is a folder, and a file is expected.", "name a file"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_told_in_words_of_the_user(fresh, arguments, says, hint):
+    done = pulsus_here(fresh, *arguments)
+    told(done, "USAGE", 2)
+    shown = " ".join(done.err.split())
+    assert says in shown
+    assert (
+        f"hint: {hint}; `pulsus {' '.join(arguments[: -2 if '-' in arguments[-2] else -1])}"
+        in shown
+    )
+
+
+@pytest.mark.parametrize("name", ["notes.md", "m.csv", "README"])
+def test_a_file_that_is_no_python_is_a_wrong_call_and_no_refused_module(tmp_path, name):
     project = make(tmp_path / "project", warm=False)
-    (project / "notes.md").write_text("# 1x\n\n3 files, 2nd try\n", encoding="utf-8")
-    done = pulsus(project, "validate", "notes.md")
-    assert done.code == 3
-    assert "notes.md is not a Python file" in done.out
+    (project / name).write_text("def run():\n    return 1\n", encoding="utf-8")
+    told(pulsus_here(project, "validate", name), "USAGE", 2)
+    assert f"{name} is no .py file" in pulsus_here(project, "validate", name).err
 
 
 def test_a_sunset_that_is_no_day_is_shown_the_form(tmp_path):

@@ -235,3 +235,19 @@ def test_a_list_of_no_tools_has_no_header_and_a_denied_tool_says_so(tmp_path):
     assert [line.count("[denied]") for line in listed.splitlines() if "disk_usage" in line] == [1]
     shown = pulsus_here(tmp_path, "tools", "show", "disk_usage", env=env)
     assert "not routed to: not allowed by access.deny pattern" in " ".join(shown.err.split())
+
+
+def test_an_empty_catalogue_is_told_with_the_command_that_fills_it(tmp_path):
+    pulsus_here(tmp_path, "init", "--empty")
+    for words in (("tools", "list"), ("tools", "list", "storage/")):
+        done = pulsus_here(tmp_path, *words)
+        assert (done.code, done.out) == (0, "")
+        assert "the catalogue is empty: `pulsus init` copies the starter tools" in done.err
+    assert pulsus_here(tmp_path, "tools", "list", "-q").err == ""
+
+
+def test_a_folder_that_takes_no_files_is_answered_with_another_folder(tmp_path):
+    (tmp_path / "closed").mkdir()
+    done = read_only(tmp_path / "closed", (PULSUS, "init", "nn"))
+    assert "or name another folder" in " ".join(done.stderr.split())
+    assert "in the settings" not in done.stderr

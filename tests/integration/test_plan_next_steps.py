@@ -332,7 +332,11 @@ def test_a_folder_as_the_target_of_a_plan_is_called_a_folder_before_any_work(pro
 @pytest.mark.parametrize(
     ("target", "said", "hint"),
     [
-        ("no/deeper/p.yaml", "the folder no does not exist", "make the folder no, or name another"),
+        (
+            "no/deeper/p.yaml",
+            "the folder no/deeper does not exist",
+            "make the folder no/deeper, or name",
+        ),
         ("notes.md/p.yaml", "no file can be made in notes.md: Not a directory", "name a file in a"),
         ("/proc/p.yaml", "nothing can be made there", "name another place"),
     ],
@@ -407,7 +411,7 @@ def test_a_plan_that_replaces_one_says_so(project):
 def test_a_missing_folder_is_named_and_not_taken_for_a_lack_of_rights(project):
     done = pulsus_here(project, "plan", f"biggest files in {project}", "-o", "no/such/a.yaml")
     assert done.code == 2
-    assert "the folder no does not exist" in done.err
+    assert "the folder no/such does not exist" in done.err
     assert "write access" not in done.err
 
 

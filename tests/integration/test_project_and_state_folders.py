@@ -78,3 +78,19 @@ def test_a_missing_input_is_reported_before_validation(there):
     assert done.json["error"]["hint"] == "add --input text=…"
     assert records(there) == []
     assert not (there / "logs/validation").exists()
+
+
+def test_the_offered_acceptance_of_records_works_on_the_folders_that_were_given(
+    tmp_path, here, there
+):
+    place = ("--domain", "text", "--action", "count", "--yes", "--project", there)
+    module = there / "workflows/domains/text/count/count_words.py"
+    assert pulsus_here(here, "promote", module, *place).code == 0
+    places = ("--project", there, "--state-dir", tmp_path / "new")
+    done = pulsus_here(here, "run", "count_words", "--input", "text=a b", *places)
+    said = " ".join(map(str, places))
+    assert f"pulsus audit --accept-records {said}" in " ".join(done.err.split())
+    followed = pulsus_here(here, "audit", "--accept-records", *places)
+    assert "count_words" in followed.err + followed.out
+    inside = pulsus_here(there, "run", "count_words", "--input", "text=a b")
+    assert "--project" not in inside.err

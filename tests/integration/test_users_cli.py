@@ -3,6 +3,7 @@
 import pexpect
 import pytest
 
+from pulsus.errors import UsageError
 from pulsus.web.accounts import user_accounts
 from pulsus.web.accounts.bearer_tokens import BearerTokens
 from pulsus.web.accounts.user_accounts import UserAccounts
@@ -42,6 +43,18 @@ def test_a_token_for_a_disabled_user_is_not_told_to_add_one_that_exists(project)
     done = pulsus_here(project, "users", "token", "bert", "--output", "json")
     assert (done.code, done.json["error"]["hint"]) == (2, "pulsus users enable bert")
     pulsus_here(project, "users", "enable", "bert")
+
+
+def test_only_a_disabled_user_is_offered_to_be_let_in(project):
+    accounts = UserAccounts(project / ".pulsus")
+    accounts.add("carl", "viewer", "a long enough password")
+    with pytest.raises(UsageError) as refused:
+        accounts.add("carl", "viewer", "a long enough password")
+    assert refused.value.hint == "choose another name"
+    accounts.disable("carl")
+    with pytest.raises(UsageError) as refused:
+        accounts.add("carl", "viewer", "a long enough password")
+    assert refused.value.hint.endswith("or let this one in: pulsus users enable carl")
 
 
 def test_an_unknown_user_cannot_be_enabled(project):

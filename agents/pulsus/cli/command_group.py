@@ -17,7 +17,7 @@ import click
 from pulsus import __version__
 from pulsus.cli.help_text import WIDTH, page_end
 from pulsus.cli.shell_completion import answer_completion
-from pulsus.cli.suggested_commands import command_mistake
+from pulsus.cli.suggested_commands import command_mistake, explain_bad_value
 from pulsus.errors import Aborted, UsageError
 
 SECTIONS = {
@@ -241,8 +241,11 @@ def _usage(error: click.ClickException, args: Sequence[str]) -> UsageError:
     hint = f"`{path} --help` shows how"
     if isinstance(error, click.NoSuchOption) and path == "pulsus" and _is_of_route(error):
         hint = f'options come last: pulsus "REQUEST" {error.option_name}; {hint}'
-    if isinstance(error, click.BadParameter) and "does not exist" in error.message:
-        hint = f"correct the path; a relative path begins in the current folder; {hint}"
+    if isinstance(error, click.BadParameter):
+        message, fix = explain_bad_value(error)
+        if fix:
+            hint = f"{fix}; {hint}"
+            error = click.BadParameter(message, error.ctx, error.param, error.param_hint)
     if path == "pulsus commands classify" and not isinstance(error, click.BadParameter):
         hint = f"give the whole command as one word, in quotes; {hint}"
     if context and (pairs := _pairs_without_option(error, context, args)):

@@ -20,6 +20,23 @@ from pulsus.errors import PulsusError
 SCHEMA_VERSION = 1
 _USUAL = 80
 """Columns of a terminal that does not tell."""
+_ACCEPT = "pulsus audit --accept-records"
+_given_places: list[str] = []
+"""Options of this call that name a folder: an offered command works only with them."""
+
+
+def name_given_places(options: Sequence[str]) -> None:
+    """Set the options for folders that `--accept-records` is offered with from now on."""
+    _given_places[:] = options
+
+
+def _complete(text: str) -> str:
+    """Add the given folders to the offered command, which otherwise reads another decision log."""
+    if not _given_places or _ACCEPT not in text:
+        return text
+    import shlex  # rarely needed
+
+    return text.replace(_ACCEPT, f"{_ACCEPT} {shlex.join(_given_places)}")
 
 
 def document(body: Mapping[str, Any]) -> None:
@@ -144,7 +161,8 @@ def _json_field(found: Any, digits: int, project: Path | None) -> Any:
 
 def error_body(error: PulsusError) -> dict[str, Any]:
     """Return the `ok: false` part of a failed command's JSON."""
-    return {"ok": False, "error": json_fields(error, "code message hint details")}
+    body = json_fields(error, "code message hint details")
+    return {"ok": False, "error": body | {"hint": _complete(error.hint or "") or error.hint}}
 
 
 def fail(error: PulsusError, *, as_json: bool) -> None:
@@ -160,7 +178,7 @@ def fail(error: PulsusError, *, as_json: bool) -> None:
     if error.hint:
         several = error.ways if error.hint == "; ".join(error.ways) else (error.hint,)
         for way in several:
-            note(f"  hint: {_on_a_line(way)}")
+            note(f"  hint: {_complete(_on_a_line(way))}")
 
 
 def note(text: str, *, hanging: int | None = None) -> None:
@@ -190,7 +208,7 @@ def echo(text: str, columns: int | None = None, *, hanging: int | None = None) -
 
 def warn(text: str) -> None:
     """A warning line on stderr."""
-    note(f"{colour('warning', 'yellow')}: {_on_a_line(text)}")
+    note(f"{colour('warning', 'yellow')}: {_complete(_on_a_line(text))}")
 
 
 def colour(text: str, name: str) -> str:

@@ -17,7 +17,7 @@ from pulsus.cli.command_session import (
     resolve_project,
     tell_project,
 )
-from pulsus.cli.console import warn
+from pulsus.cli.console import name_given_places, warn
 from pulsus.core.system.regular_files import endless_kind
 from pulsus.errors import Denied, PulsusError
 
@@ -175,6 +175,7 @@ def common(
             if quiet > verbose:
                 logging.getLogger("pulsus").setLevel(logging.ERROR)
             given = not searches or not _is_default("project")
+            name_given_places(_list_given_places(project, flags))
             folder = resolve_project(project) if given else current_project()
             if not given and quiet <= verbose:
                 tell_project(folder)
@@ -196,6 +197,14 @@ def _is_default(option: str) -> bool:
     """Return True if the command line does not give the option."""
     source = click.get_current_context().get_parameter_source(option)
     return source is click.core.ParameterSource.DEFAULT
+
+
+def _list_given_places(project: Path, flags: dict[str, Any]) -> list[str]:
+    """Return the options for other folders than the usual ones, as the command line gave them."""
+    found = [] if _is_default("project") else ["--project", str(project)]
+    if "state_dir" in flags:
+        found += ["--state-dir", str(flags["state_dir"])]
+    return found
 
 
 def _take_flags(options: dict[str, Any]) -> dict[str, Any]:
@@ -239,7 +248,7 @@ def _options(formats: tuple[str, ...], default: str) -> list[Callable[..., Any]]
             "--state-dir",
             type=GivenFolder(),
             metavar="DIR",
-            help="Folder of caches and locks, instead of .pulsus/.",
+            help="Folder of the decision log, runs, caches and locks.",
         ),
         click.option("--non-interactive", is_flag=True, help="Never ask; never read stdin."),
         click.option("-v", "--verbose", count=True, help="Say more on stderr."),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pulsus
 from pulsus.core.storage.records import promotion_records
 from pulsus.core.system import atomic_write
-from pulsus.errors import StarterMissing, storage_error
+from pulsus.errors import StarterMissing, place_from_option, storage_error
 
 IGNORED = (".pulsus/", "/logs/", "workflows/_tmp/", ".venv/")
 """`/logs/` begins with a slash: without it git ignores every `logs` folder, tools included."""
@@ -18,6 +18,7 @@ MEASURED = ("golden.jsonl", "calibration.json")
 SUFFIXES = (".py", ".yaml", ".toml", ".jsonl", ".md")
 
 
+@place_from_option("name another folder")
 def install_starter(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int]:
     """Return the files created in `folder`, and how many were there already.
 

@@ -105,8 +105,14 @@ def _kind_of_tests(found: Adopted) -> str | None:
 
 
 def _test_lines(found: Adopted, project: Path) -> Iterator[str]:
-    """Yield what became of the script's own tests; nothing if it has none."""
+    """Yield what became of the script's own tests, and what to do with the test that was written.
+
+    A promotion leaves that test where it is.
+    """
     tests = found.tests
+    to = validation_text.relative(found.test, project)
+    if not tests.code:
+        yield f"test: {to} is a skeleton: move it to your own tests and fill it in, or delete it"
     if tests.file is None:
         return
     where = validation_text.relative(tests.file, project)
@@ -114,8 +120,8 @@ def _test_lines(found: Adopted, project: Path) -> Iterator[str]:
     if tests.examples:
         yield f"tests: {count} of {where} became examples, which validation runs"
     elif tests.code:
-        to = validation_text.relative(found.test, project)
         yield f"tests: {count} of {where} brought to {to}: run them with pytest, Pulsus does not"
+        yield "- look at: a promotion leaves that test there, so move it to your own tests"
     for each in tests.unusable:
         yield f"- not brought from {where}: {each.name}: {each.reason}"
 

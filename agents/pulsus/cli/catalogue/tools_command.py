@@ -51,7 +51,10 @@ def list_(session: CommandSession, prefix: str) -> None:
 
     found = [t for t in session.app.catalogue.tools if t.id.startswith(prefix)]
     catalogue_warnings.show_warnings(session)
-    if prefix and not found:
+    catalogue = session.app.catalogue
+    if not catalogue.tools and not catalogue.broken and session.verbosity >= 0:
+        console.note("the catalogue is empty: `pulsus init` copies the starter tools")
+    elif prefix and not found:
         console.warn(f"no tool's id starts with {prefix!r}")
     if session.json:
         console.document({"tools": [_body(session, tool) for tool in found]})

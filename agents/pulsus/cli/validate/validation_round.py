@@ -166,6 +166,10 @@ def _print(found: Sequence[CheckedModule], session: CommandSession) -> None:
 def _listed(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if not path.is_dir():
+            if path.is_file() and path.suffix != ".py":
+                raise UsageError(
+                    f"{path} is no .py file", hint="name the file of a module, or its folder"
+                )
             yield path
             continue
         found = [p for p in path.rglob("*.py") if not _ignored(p.relative_to(path))]

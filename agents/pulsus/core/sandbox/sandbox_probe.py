@@ -6,13 +6,14 @@ Effect: starts sandboxes. The result of the probe is remembered in a process.
 from __future__ import annotations
 
 import functools
+import os
 import platform
 from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox import runner
-from pulsus.core.sandbox.interpreter import Interpreter
+from pulsus.core.sandbox.interpreter import Interpreter, own_interpreter
 from pulsus.core.sandbox.isolation import bubblewrap, cgroup_limits, seccomp_filter
 from pulsus.core.sandbox.isolation.spawn import is_root
 from pulsus.core.sandbox.job import Job, SandboxOutcome
@@ -75,7 +76,7 @@ def examine(programs: tuple[Path, ...]) -> SandboxStatus:
         if not problem:
             return _working_status(program)
         reasons.append(problem)
-    return _broken_status("; ".join(reasons), switch or _INSTALL)
+    return _broken_status("; ".join(reasons), switch or _find_access_fix() or _INSTALL)
 
 
 def run_sandboxed(
@@ -142,6 +143,14 @@ def _describe_observation() -> str:
 def _broken_status(reason: str, hint: str) -> SandboxStatus:
     allowed = not _find_namespace_fix()
     return SandboxStatus(works=False, reason=reason, user_namespaces=allowed, hint=hint)
+
+
+def _find_access_fix() -> str:
+    """Return the fix if this user cannot read the interpreter that the sandbox mounts, or ""."""
+    python = own_interpreter().python
+    if os.access(python, os.R_OK | os.X_OK):
+        return ""
+    return f"give this user read access to {python} and its folders, or use a Python of this user"
 
 
 def _find_namespace_fix() -> str:

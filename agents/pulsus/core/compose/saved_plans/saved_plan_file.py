@@ -34,6 +34,7 @@ from pulsus.errors import (
     PulsusError,
     StorageUnwritable,
     UsageError,
+    place_from_option,
     storage_errors,
 )
 
@@ -120,7 +121,8 @@ def write_saved_plan(saved: SavedPlan, path: Path, source: Path | None = None) -
     Raises DiskFull, and as `require_plan_or_new`.
     """
     replaces = require_plan_or_new(path, source)
-    atomic_write.write_bytes(path, render_saved_plan(saved).encode("utf-8"))
+    with place_from_option("name another file with -o"):
+        atomic_write.write_bytes(path, render_saved_plan(saved).encode("utf-8"))
     return replaces
 
 
@@ -135,7 +137,7 @@ def require_plan_or_new(path: Path, source: Path | None = None, option: str = "-
     in whose folder no file can be made.
     """
     _require_writable_file(path, option)
-    with storage_errors(path):
+    with place_from_option(f"name another file with {option}"), storage_errors(path):
         if not path.exists():
             return False
         # `source` was named as a plan to be pinned, and its caller reads it as one.
@@ -162,7 +164,7 @@ def _require_writable_file(path: Path, option: str) -> None:
     A file without a name is made in the folder, because permissions alone do not say if a file
     system is read-only, full, or one of the kernel's own.
     """
-    with storage_errors(path):
+    with place_from_option(f"name another file with {option}"), storage_errors(path):
         mode = path.stat().st_mode if path.exists() else stat.S_IFREG
         if not stat.S_ISREG(mode):
             inside = path / "plan.yaml" if stat.S_ISDIR(mode) else "plan.yaml"
@@ -178,7 +180,7 @@ def _require_writable_file(path: Path, option: str) -> None:
                 raise
             raise StorageUnwritable(
                 f"cannot write {path}: no file can be made in {path.parent}: {failure.strerror}",
-                hint="name a file in a folder that you may write to",
+                hint=f"name a file in a folder that you may write to: {option} FILE",
                 path=str(path),
             ) from failure
 

@@ -92,8 +92,9 @@ def _warn_missing_sections(tool: ToolSpec) -> tuple[str, ...]:
     names = [n for n in tool.missing_sections if tool.args or n != "Args"]
     if not names:
         return ()
-    dry = "" if tool.kind_declared or not _is_untestable_write(tool) else " and no `dry_run: bool`"
-    kind = "" if tool.kind_declared else f": without a Kind it counts as write{dry}"
+    dry = ", and a tool that writes should take `dry_run: bool`"
+    dry = dry if _is_untestable_write(tool) else ""
+    kind = "" if tool.kind_declared else f": without a `Kind:` it counts as write{dry}"
     return (f"the docstring has no section {', '.join(names)}{kind}",)
 
 

@@ -145,4 +145,5 @@ def test_a_write_tool_that_cannot_be_tried_without_writing_is_refused():
 def test_a_tool_of_undeclared_kind_without_dry_run_is_warned_of():
     finding = gate(BODY)
     assert finding.ok
-    assert "counts as write and no `dry_run: bool`" in finding.warnings[0]
+    said = "it counts as write, and a tool that writes should take `dry_run: bool`"
+    assert f"without a `Kind:` {said}" in finding.warnings[0]
