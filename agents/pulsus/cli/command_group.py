@@ -6,19 +6,17 @@ a mistake. Shell completion is in `shell_completion.py`.
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from itertools import pairwise, takewhile
+from itertools import takewhile
 
 import click
 
 from pulsus import __version__
 from pulsus.cli.help_text import WIDTH, page_end
 from pulsus.cli.shell_completion import answer_completion
-from pulsus.cli.suggested_commands import command_mistake, explain_bad_value
-from pulsus.errors import Aborted, UsageError
+from pulsus.cli.suggested_commands import command_mistake
+from pulsus.errors import Aborted
 
 SECTIONS = {
     "Ask": {
@@ -206,7 +204,7 @@ def cli(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
         return
-    from pulsus.cli.log_warnings import listen
+    from pulsus.cli.command_warnings import listen
 
     listen()
 
@@ -223,71 +221,11 @@ def run(args: Sequence[str]) -> int:
     except click.Abort:
         raise Aborted("aborted; Pulsus left nothing half-written") from None
     except click.ClickException as error:
-        raise _usage(error, args) from None
+        from pulsus.cli.usage_errors import explain_usage  # only for a mistake
+
+        raise explain_usage(error, move_leading_options(args), cli) from None
 
 
-def _usage(error: click.ClickException, args: Sequence[str]) -> UsageError:
-    context = getattr(error, "ctx", None)
-    path = context.command_path if context else "pulsus"
-    if isinstance(error, click.BadOptionUsage):  # click gives it no context
-        path = _command_path(args)
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        group = context.command if context else None
-        known = ", ".join(group.commands) if isinstance(group, click.Group) else ""
-        return UsageError(
-            f"`{path}` needs a subcommand",
-            hint=f"it is one of: {known}; `{path} --help` explains them",
-        )
-    hint = f"`{path} --help` shows how"
-    if isinstance(error, click.NoSuchOption) and path == "pulsus" and _is_of_route(error):
-        hint = f'options come last: pulsus "REQUEST" {error.option_name}; {hint}'
-    if isinstance(error, click.BadParameter):
-        message, fix = explain_bad_value(error)
-        if fix:
-            hint = f"{fix}; {hint}"
-            error = click.BadParameter(message, error.ctx, error.param, error.param_hint)
-    if path == "pulsus commands classify" and not isinstance(error, click.BadParameter):
-        hint = f"give the whole command as one word, in quotes; {hint}"
-    if context and (pairs := _pairs_without_option(error, context, args)):
-        hint = f"write {' '.join(f'--input {shlex.quote(pair)}' for pair in pairs)}; {hint}"
-    return UsageError(error.format_message(), hint=hint)
-
-
-def _is_of_route(error: click.NoSuchOption) -> bool:
-    """Return True for an option that `pulsus route` has: behind a request it would be known."""
-    route = cli.get_command(click.Context(cli), "route")
-    return route is not None and any(
-        error.option_name in (*option.opts, *option.secondary_opts) for option in route.params
-    )
-
-
-def _pairs_without_option(
-    error: click.ClickException, context: click.Context, args: Sequence[str]
-) -> list[str]:
-    """Return the words K=V of the line that a command with `--input` got without it."""
-    takes_inputs = any("--input" in option.opts for option in context.command.params)
-    if not takes_inputs or not error.message.startswith("Got unexpected extra argument"):
-        return []
-    behind = pairwise(args)
-    return [word for before, word in behind if before != "--input" and _PAIR.match(word)]
-
-
-def _command_path(args: Sequence[str]) -> str:
-    """Return the command that the line calls: `pulsus config trust`, or `pulsus route`."""
-    words = move_leading_options(args)
-    if words and words[0] not in COMMANDS and not words[0].startswith("-"):
-        return "pulsus route"
-    path: list[str] = ["pulsus"]
-    command: click.Command | None = cli
-    for word in words:
-        if not isinstance(command, click.Group):
-            break
-        command = command.get_command(click.Context(command), word)
-        path += [word] if command else []
-    return " ".join(path)
-
-
-_PAIR = re.compile(r"[A-Za-z_]\w*:?=")
 _VALUED = ("--output", "--project", "--state-dir")
 _COMMON_FLAGS = ("--non-interactive", "--verbose", "--quiet")
 

@@ -1,17 +1,13 @@
 """The error for words that were meant as a command, with the call that was probably meant. Pure.
 
-All other words are a request. An error names the call that routes them all the same. The values of
-options that click refuses are explained here too.
+All other words are a request. An error names the call that routes them all the same.
 """
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
-
-import click
 
 from pulsus.errors import UsageError
 
@@ -145,43 +141,3 @@ def _is_misspelt(word: str, name: str, errors: int) -> bool:
 def _is_name(word: str) -> bool:
     """Return True if a subcommand could have this name. `disks?` and `/var` are a request's."""
     return word.replace("-", "_").isidentifier()
-
-
-def explain_bad_value(error: click.BadParameter) -> tuple[str, str]:
-    """Return message and fix of a refused value; the fix is empty if click's message needs none.
-
-    Click's own words for some values are those of its types, such as `integer range`.
-    """
-    said, kind = error.message, error.param.type if error.param else None
-    told = _FILE_FAULT.fullmatch(said)
-    if told and told["fault"] == "is a directory":
-        return f"{told['path']} is a folder, and a file is expected.", "name a file"
-    if told:
-        access = "read" if told["fault"] == "is not readable" else "write"
-        return said, f"give this user {access} access to it"
-    if "does not exist" in said:
-        return said, "correct the path; a relative path begins in the current folder"
-    wrong = _NUMBER_FAULT.fullmatch(said)
-    if wrong and isinstance(kind, click.IntRange | click.FloatRange):
-        number = "whole number" if isinstance(kind, click.IntRange) else "number"
-        outside = wrong["fault"].startswith("is not in")
-        reason = "is out of range" if outside else f"is no {number}"
-        return f"{wrong['value']} {reason}.", f"give {_describe_bounds(kind)}"
-    return said, ""
-
-
-def _describe_bounds(kind: click.IntRange | click.FloatRange) -> str:
-    if kind.max is None:
-        return f"{kind.min:g} or more"
-    if kind.min is None:
-        return f"{kind.max:g} or less"
-    return f"{kind.min} to {kind.max}"
-
-
-_FILE_FAULT = re.compile(
-    r"\w+ (?P<path>.+) (?P<fault>is a directory|is not readable|is not writable)\.", re.DOTALL
-)
-_NUMBER_FAULT = re.compile(
-    r"(?P<value>.+) (?P<fault>is not a valid \w+ range|is not in the range .+)\.", re.DOTALL
-)
-"""Click's sentences about a value, without the option."""

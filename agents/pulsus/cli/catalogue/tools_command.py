@@ -47,10 +47,10 @@ def command() -> None:
 @common()
 def list_(session: CommandSession, prefix: str) -> None:
     """List tools whose id starts with PREFIX."""
-    from pulsus.cli import catalogue_warnings
+    from pulsus.cli import command_warnings
 
     found = [t for t in session.app.catalogue.tools if t.id.startswith(prefix)]
-    catalogue_warnings.show_warnings(session)
+    command_warnings.show_warnings(session)
     catalogue = session.app.catalogue
     if not catalogue.tools and not catalogue.broken and session.verbosity >= 0:
         console.note("the catalogue is empty: `pulsus init` copies the starter tools")

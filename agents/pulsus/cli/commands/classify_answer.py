@@ -32,7 +32,7 @@ def run(args: Sequence[str]) -> int | None:
     if asked is None:
         return None
     from pulsus.cli.command_session import CommandSession, current_project, tell_project
-    from pulsus.cli.log_warnings import listen
+    from pulsus.cli.command_warnings import listen
     from pulsus.config.enclosing_project import ignored_enclosing_project
 
     listen()

@@ -174,11 +174,11 @@ def _prepare_project(
     gold_tools: bool,
 ) -> tuple[AnswerCase, frozenset[str]]:
     """Return what answers a row from the project's own tools, and their ids."""
-    from pulsus.cli import catalogue_warnings
+    from pulsus.cli import command_warnings
     from pulsus.routing.evaluation import compose_setup
 
     bench = prepare(session, None, history, lambda _: [(c.query, c.tools) for c in past])
-    catalogue_warnings.show_warnings(session)
+    command_warnings.show_warnings(session)
     tools = {tool.id: tool for tool in session.app.catalogue.tools}
     steps = session.app.settings.compose.max_steps
     answer = compose_setup.answer_by_types(bench, tools, max_steps=steps, gold_tools=gold_tools)

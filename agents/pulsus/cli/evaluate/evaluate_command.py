@@ -115,7 +115,7 @@ def command(
     Requests are decided as `pulsus route` decides them in a fresh checkout: past routes and
     feedback do not count. A value that a route would only propose counts as missing.
     """
-    from pulsus.cli import catalogue_warnings, console
+    from pulsus.cli import command_warnings, console
     from pulsus.cli.evaluate.calibrate_command import check_enough, fit
     from pulsus.cli.evaluate.eval_report import EvalResult
     from pulsus.cli.evaluate.output_files import OutputFiles
@@ -139,7 +139,7 @@ def command(
         raise _invalid_rows(queries, len(valid), invalid)
     bench = prepare(session, catalogue, history)
     if catalogue is None:
-        catalogue_warnings.show_warnings(session)
+        command_warnings.show_warnings(session)
     else:
         for line in (*session.app.ranking.calibration_warnings, *session.app.ranking.hint_warnings):
             console.warn(line)

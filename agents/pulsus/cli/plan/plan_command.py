@@ -148,14 +148,14 @@ def _from_request(
     session: CommandSession, request: str, inputs: tuple[str, ...], *, fill: bool
 ) -> SavedPlan:
     """Return the plan for the request. Raises what a route raises, and NothingFits."""
-    from pulsus.cli import catalogue_warnings
+    from pulsus.cli import command_warnings
     from pulsus.routing.delivery.route_run import RouteOptions
     from pulsus.routing.inputs.missing_inputs import settle_writes
     from pulsus.routing.plans.save_plan import save_route
 
     options = RouteOptions(plan=True, inputs=inputs, fill=fill)
     outcome = session.app.router(session.person).route(request, options)
-    catalogue_warnings.show_warnings(session)
+    command_warnings.show_warnings(session)
     if outcome.failure:
         if session.verbosity >= 0:
             from pulsus.cli.render.outcome_text import nearest_tools

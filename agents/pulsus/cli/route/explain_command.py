@@ -55,14 +55,14 @@ def command(
     Nothing runs, nothing is asked and nothing is written. With --why-not it shows the smallest
     reason why that tool was not chosen, and what would change the decision.
     """
-    from pulsus.cli import catalogue_warnings
+    from pulsus.cli import command_warnings
     from pulsus.cli.render import explain_table, outcome_json, outcome_text
     from pulsus.cli.render.inputs_text import input_lines
 
     app = session.app
     wanted = _wanted(session, about) if about else None
     outcome, answer = _explained(session, " ".join(request), wanted)
-    catalogue_warnings.show_warnings(session)
+    command_warnings.show_warnings(session)
     calibration = app.ranking.index.calibration
     if session.json:
         body: dict[str, Any] = outcome_json.outcome(outcome, session.project, calibration)

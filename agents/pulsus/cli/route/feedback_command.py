@@ -53,7 +53,7 @@ def command(
     route will do. Later feedback on a request replaces earlier feedback, and --undo takes back
     that of RUN.
     """
-    from pulsus.cli import catalogue_warnings
+    from pulsus.cli import command_warnings
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing import record_feedback
     from pulsus.routing.feedback_effect import feedback_effect
@@ -78,7 +78,7 @@ def command(
     coming = feedback_effect(now, run.request, tools)
     if undo:  # there is no feedback that the next route could fail to follow
         coming = replace(coming, still_selected=())
-    catalogue_warnings.show_warnings(session)
+    command_warnings.show_warnings(session)
     request = app.redactor.redact(run.request)
     if session.json:
         console.document(

@@ -136,11 +136,11 @@ def print_outcome(
     the exit status of the script that ran replaces that of the outcome.
     """
     ended = _script_status(outcome) if pass_status else None
-    from pulsus.cli import catalogue_warnings
+    from pulsus.cli import command_warnings
     from pulsus.cli.render import outcome_json
 
     session = status.session
-    catalogue_warnings.show_warnings(session)
+    command_warnings.show_warnings(session)
     if options.plan and (network := session.app.proving.network):
         notes = network.notes(outcome.decision.selected)
         outcome = replace(outcome, notes=(*outcome.notes, *notes))

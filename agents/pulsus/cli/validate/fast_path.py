@@ -37,7 +37,7 @@ def run(args: Sequence[str]) -> int | None:
         from pathlib import Path
 
         from pulsus.cli.command_session import CommandSession, current_project, tell_project
-        from pulsus.cli.log_warnings import listen
+        from pulsus.cli.command_warnings import listen
 
         listen()
         session = CommandSession(current_project(), "text", 0)

@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from pulsus.cli.suggested_commands import explain_bad_value
+from pulsus.cli.usage_errors import explain_bad_value
 
 
 @pytest.mark.parametrize(
