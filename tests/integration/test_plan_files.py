@@ -72,7 +72,7 @@ def refused(folder, *args):
 @pytest.mark.parametrize(
     ("data", "found", "line"),
     [
-        pytest.param(b"plan: [\n", "bad.yaml:2:1: ", 2, id="YAML"),
+        pytest.param(b"plan: [\n", "bad.yaml:1:8: ", 1, id="YAML"),
         pytest.param(b'{"plan": ', "bad.yaml:1:10: ", 1, id="JSON"),
         pytest.param(HAND.encode() + b"plan: {}\n", "bad.yaml:11:1: ", 11, id="a key twice"),
         pytest.param(
