@@ -234,6 +234,15 @@ def test_a_number_that_stands_twice_is_not_answered_by_one_value(project):
     assert (made.code, made.json["error"]["code"]) == (4, "INPUT_UNCLEAR"), made.out
 
 
+def test_a_word_that_was_given_to_one_input_is_not_offered_to_another(project):
+    """`nginx` was offered as the folder in the place of /proc, after `name` had taken it."""
+    words = ("plan", "stop the process nginx", "-o", "a.yaml", "--output", "json")
+    made = pulsus_here(project, *words, "--input", "name=nginx")
+    assert made.code == 0, made.out
+    assert made.json["inputs"]["name"]["value"] == "nginx"
+    assert made.json["inputs"]["proc"]["source"] == "default"
+
+
 def test_a_value_that_apply_was_given_needs_no_new_plan(own):
     pulsus_here(own, "plan", SAVE, "-o", "a.yaml")
     given = ["--yes", "--input", f"path={own}/no/out.md"]

@@ -8,6 +8,7 @@ is asked about what the words of a request leave open (input_model.py).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -242,11 +243,7 @@ def _from_request(value: FilledValue) -> InputValue:
 
 def _not_given(texts: Sequence[str], given: Mapping[str, JsonValue]) -> tuple[str, ...]:
     """Return the texts that `--input` does not give either."""
-    values = {
-        str(each)
-        for value in given.values()
-        for each in (value if isinstance(value, list) else [value])
-    }
+    values = _value_texts(given)
     return tuple(text for text in dict.fromkeys(texts) if text not in values)
 
 
@@ -279,17 +276,34 @@ def _without_answered(
     """Return the values without those from words that only a given input took, with its value.
 
     `30 days` is answered by `--input days=30`. An input that is given takes no words any more, so
-    another one would claim them: `max_files=30` would let a run delete only so many files.
+    another one would claim them: `max_files=30` would let a run delete only so many files. A word
+    that a given value equals is not proposed for another input either, if each place where the
+    request has it is given.
     """
     said = by_parameter(steps, read_values(request, steps, (), now).values)
     answered = [said[n].text for n, v in given.items() if n in said and said[n].value == v]
+    values = _value_texts(given)
 
-    def is_answered(name: str, text: str) -> bool:
-        places = sum(words.count(text) for words in answered)
+    def is_answered(name: str, one: FilledValue) -> bool:
+        text = one.text
         is_own = name in said and said[name].text == text
-        return bool(text) and not is_own and 0 < request.count(text) <= places
+        if not text or (is_own and one.state == "fill"):
+            return False
+        places = len(re.findall(rf"(?<!\w){re.escape(text)}(?!\w)", request))
+        if 0 < places <= values.count(text):
+            return True
+        return not is_own and 0 < request.count(text) <= sum(w.count(text) for w in answered)
 
-    return {name: one for name, one in found.items() if not is_answered(name, one.text)}
+    return {name: one for name, one in found.items() if not is_answered(name, one)}
+
+
+def _value_texts(given: Mapping[str, JsonValue]) -> list[str]:
+    """Return the texts of all given values, and of the items of given lists."""
+    return [
+        str(each)
+        for value in given.values()
+        for each in (value if isinstance(value, list) else [value])
+    ]
 
 
 def _not_named(texts: Sequence[str], left_out: Sequence[str]) -> tuple[str, ...]:

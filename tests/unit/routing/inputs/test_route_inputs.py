@@ -347,3 +347,26 @@ def test_a_write_without_a_person_does_not_go_to_the_default_user_instead():
     )
     left = collect_inputs(filled(CRON_JOB, "command=/x", 'user:=""', tool=CRON), None)
     assert call_values(left)["user"] == ""
+
+
+PLACE = ArgSpec("place", "str", False, "''", "Where it runs.")
+
+
+def test_a_word_that_one_input_was_given_is_not_proposed_for_another():
+    tool = replace(CRON, args=(*CRON.args, PLACE))
+    assert filled(CRON_JOB, "command=/x", tool=tool).proposed["user"].value == "www-data"
+    assert "user" not in filled(CRON_JOB, "command=/x", "place=www-data", tool=tool).proposed
+
+
+@pytest.mark.parametrize("place", ["data", "www", "other"])
+def test_a_write_without_a_person_does_not_lose_a_user_for_a_part_of_its_name(place):
+    tool = replace(CRON, args=(*CRON.args, PLACE))
+    found = filled(CRON_JOB, "command=/x", f"place={place}", tool=tool)
+    assert found.proposed["user"].value == "www-data"
+
+
+def test_a_word_that_stands_twice_is_still_proposed_after_one_input_was_given_it():
+    tool = replace(CRON, args=(*CRON.args, PLACE))
+    twice = f"{CRON_JOB} in www-data"
+    found = filled(twice, "command=/x", "place=www-data", tool=tool)
+    assert found.proposed["user"].value == "www-data"
