@@ -88,8 +88,8 @@ def test_show_names_a_tool_and_a_file_that_moved(tmp_path):
     assert "text/count/count_words no longer exists" in shown.json["moved"][0]
     assert "the file m.json" in shown.json["moved"][1]
     text = pulsus_here(project, "show", "plan.yaml").out
-    assert "2 moved since the review" in text
-    assert "still as reviewed" not in text
+    assert "2 moved since it was made" in text
+    assert "unchanged since it was made" not in text
 
 
 def test_the_json_of_a_plan_is_accepted_as_a_plan_file(project):

@@ -45,6 +45,14 @@ def test_a_token_for_a_disabled_user_is_not_told_to_add_one_that_exists(project)
     pulsus_here(project, "users", "enable", "bert")
 
 
+@pytest.mark.parametrize("name", ["dora", "bert"])
+def test_a_user_offered_for_a_token_may_have_that_role(project, name):
+    done = pulsus_here(project, "users", "token", name, "--role", "approver", "--output", "json")
+    offered = "dora" if name == "dora" else "NAME"
+    wanted = f"pulsus users add {offered} --role approver"
+    assert (done.code, done.json["error"]["hint"].endswith(wanted)) == (2, True)
+
+
 def test_only_a_disabled_user_is_offered_to_be_let_in(project):
     accounts = UserAccounts(project / ".pulsus")
     accounts.add("carl", "viewer", "a long enough password")

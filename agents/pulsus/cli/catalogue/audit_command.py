@@ -22,6 +22,7 @@ from pulsus.routing.maintenance.audit_catalogue import AuditFinding, Level
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
     from pulsus.bootstrap.project_trust import SettingApproval
+    from pulsus.core.storage.decision_log.accept_break import AcceptedBreak
     from pulsus.core.storage.decision_log.damage_report import LogCheck
     from pulsus.routing.maintenance.audit_catalogue import CatalogueAudit
     from pulsus.routing.maintenance.audit_log import LogAudit
@@ -247,10 +248,9 @@ def _tell(
     for note in logged.checked.notes:
         console.echo(f"note: {note}")
     for each in logged.checked.accepted:
-        unknown = f"{console.counted(each.promotions, 'promotion')} that the log does not know"
         console.echo(
             f"accepted by {one_line(each.by)} on {each.record.ts[:10]} (record {each.record.seq}): "
-            f"{console.counted(each.damages, 'damage')} and {unknown}; {one_line(each.reason)}"
+            f"{_accepted(each)}; {one_line(each.reason)}"
         )
     console.echo(
         f"catalogue: {console.counted(catalogued.promoted, 'promoted tool')}, "
@@ -261,6 +261,14 @@ def _tell(
     more = "" if session.verbosity > 0 or not counts["info"] else " (-v lists them)"
     totals = (console.counted(counts[level], name) for level, name in NAMES.items())
     console.echo(f"{', '.join(totals)}{more}")
+
+
+def _accepted(found: AcceptedBreak) -> str:
+    """Return what was accepted; a log that is missing or replaced has neither of the two."""
+    parts = [console.counted(found.damages, "damage")] * bool(found.damages)
+    if found.promotions:
+        parts.append(f"{console.counted(found.promotions, 'promotion')} that the log does not know")
+    return " and ".join(parts) or "the log as it is"
 
 
 def _log(logged: LogAudit) -> str:

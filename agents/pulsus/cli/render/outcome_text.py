@@ -124,7 +124,7 @@ def explain(
         yield from _tagged(f"calibration: {explain_table.calibrated_by(calibration)}", width)
     nowhere = explain_table.unmatched_words(outcome.candidates)
     if nowhere:
-        yield from _tagged(f"in none of these: {' '.join(nowhere)}", width)
+        yield from _tagged(f"words that no listed tool has: {', '.join(nowhere)}", width)
     parts = outcome.subintents if len(outcome.subintents) > 1 else ()
     for sub in parts:
         best = sub.candidates[0] if sub.candidates else None

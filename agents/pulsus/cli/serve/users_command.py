@@ -116,12 +116,13 @@ def token_command(session: CommandSession, name: str, role: str, days: int) -> N
     if user is None:
         raise UsageError(
             f"there is no enabled user {name!r}",
-            hint=f"`pulsus users list` shows all; add one: pulsus users add {name}",
+            hint=f"`pulsus users list` shows all; add one: {_add_command(name, role)}",
         )
     if not user.may(role):  # type: ignore[arg-type]  # a click.Choice
         raise UsageError(
             f"{name} has the role {user.role}, so no token of {name} can be that of an {role}",
-            hint=f"leave --role out, or use --role {user.role}",
+            hint=f"use --role {user.role}, or the token of another user, who is made by: "
+            f"{_add_command('NAME', role)}",
         )
     token, kept = _tokens(session).make(name, role, days)  # type: ignore[arg-type]
     if session.json:
@@ -164,6 +165,11 @@ def tokens_command(session: CommandSession) -> None:
     for each in found:
         ends = "revoked" if each.revoked else f"until {each.expires_at}"
         console.echo(f"{each.id}  {each.user}  {each.role}  {ends}")
+
+
+def _add_command(name: str, role: str) -> str:
+    """Return the command that makes a user who may have a token of that role."""
+    return f"pulsus users add {name}" + ("" if role == "viewer" else f" --role {role}")
 
 
 def _accounts(session: CommandSession) -> UserAccounts:

@@ -169,6 +169,8 @@ def count_kinds(saved: SavedPlan) -> str:
     told = f"{steps} step" if steps == 1 else f"{steps} steps"
     if not writes:
         return f"{told}, nothing is changed"
+    if steps == 1:
+        return f"{told}, it WRITES"
     return f"{told}, {writes} of them {'WRITES' if writes == 1 else 'WRITE'}"
 
 

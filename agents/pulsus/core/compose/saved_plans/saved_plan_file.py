@@ -89,7 +89,7 @@ def load_saved_plan(path: Path) -> SavedPlan:
     if named != plan_hash(saved):
         raise PlanEdited(
             f"{path} was changed after it was made: its content does not have its hash",
-            hint=f"pin your changes as a new plan: pulsus plan --file {path} -o reviewed.yaml",
+            hint=f"pin your changes as a new plan: pulsus plan --file {path} -o NEW_FILE",
             file=str(path),
             expected=named,
             actual=plan_hash(saved),
