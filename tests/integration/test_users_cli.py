@@ -58,11 +58,17 @@ def test_only_a_disabled_user_is_offered_to_be_let_in(project):
     accounts.add("carl", "viewer", "a long enough password")
     with pytest.raises(UsageError) as refused:
         accounts.add("carl", "viewer", "a long enough password")
-    assert refused.value.hint == "choose another name"
+    assert refused.value.hint == "a password or a role cannot be changed: choose another name"
     accounts.disable("carl")
     with pytest.raises(UsageError) as refused:
         accounts.add("carl", "viewer", "a long enough password")
     assert refused.value.hint.endswith("or let this one in: pulsus users enable carl")
+
+
+def test_an_empty_pipe_is_told_where_a_password_comes_from(project):
+    done = pulsus_here(project, "users", "add", "erik", "--output", "json")
+    assert done.code == 2
+    assert "first line of the pipe" in done.json["error"]["hint"]
 
 
 def test_an_unknown_user_cannot_be_enabled(project):

@@ -50,7 +50,8 @@ def command(session: CommandSession, folder: Path, empty: bool) -> None:
     console.echo(f"{console.counted(len(made), 'file')} created, {kept} kept")
     enter = _enter(root)
     if empty:
-        console.echo(f"next: write a tool below workflows/domains, then: {enter}pulsus tools check")
+        first = enter.replace(" && ", ", ")
+        console.echo(f"next: {first}write a tool below workflows/domains, then: pulsus tools check")
         return
     console.echo(f'next: {enter}pulsus "how full are my disks"')
     console.echo("      (--explain instead shows why a tool is chosen, and runs nothing)")

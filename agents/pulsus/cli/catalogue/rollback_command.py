@@ -43,10 +43,11 @@ EPILOG = page_end(
 @click.option("--yes", is_flag=True, help="Approve it; your user name is recorded.")
 @common()
 def command(session: CommandSession, tool: str, yes: bool) -> None:
-    """Bring back an older version of a tool. Without VERSION it is the one before the latest.
+    """Bring back an older version of a tool.
 
-    Its archived bytes are validated again, and promoted under a new, higher version. The history
-    is never rewritten.
+    Without VERSION it is the one before the latest, or the last one of a tool that was removed. Its
+    archived bytes are validated again, and promoted under a new, higher version. The history is
+    never rewritten.
     """
     from pulsus.cli.catalogue import promote_command
     from pulsus.core.storage.promotion import rollback

@@ -40,7 +40,11 @@ EPILOG = page_end(
             )
         ),
     ),
-    exits={0: "ended by you", 2: "usage, settings, or the port is taken"},
+    exits={
+        0: "ended by Ctrl-C",
+        2: "usage, settings, or the port is taken",
+        143: "ended by SIGTERM",
+    },
 )
 
 

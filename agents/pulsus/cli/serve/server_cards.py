@@ -42,7 +42,8 @@ class ServerCards:
             if card["id"] == card_id:
                 return card
         raise ApprovalUnknown(
-            f"there is no request {card_id!r}", hint="pulsus approvals list shows what waits"
+            f"there is no request {card_id!r}",
+            hint="`pulsus approvals list` shows what waits, with --all also what ended",
         )
 
     def approve(self, card_id: str) -> dict[str, Any]:

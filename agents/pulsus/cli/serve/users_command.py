@@ -162,6 +162,8 @@ def tokens_command(session: CommandSession) -> None:
         ]
         console.document({"ok": True, "tokens": rows})
         return
+    if not found:
+        console.note("there are no tokens yet: pulsus users token NAME")
     for each in found:
         ends = "revoked" if each.revoked else f"until {each.expires_at}"
         console.echo(f"{each.id}  {each.user}  {each.role}  {ends}")
@@ -201,7 +203,13 @@ def _password(session: CommandSession) -> str:
             "the password is needed, and no person can be asked here",
             hint="pipe it in: pulsus users add NAME < FILE",
         )
-    return sys.stdin.readline().rstrip("\n")
+    typed = sys.stdin.readline().rstrip("\n")
+    if not typed:
+        raise UsageError(
+            "the pipe has no password",
+            hint="give it as the first line of the pipe, or run this at a terminal",
+        )
+    return typed
 
 
 def _done(session: CommandSession, text: str, **fields: str) -> None:

@@ -83,7 +83,9 @@ class BearerTokens:
         with self._file.locked():
             tokens = self._tokens
             if token_id not in tokens:
-                raise UsageError(f"there is no token {token_id!r}", hint="pulsus users tokens")
+                raise UsageError(
+                    f"there is no token {token_id!r}", hint="`pulsus users tokens` lists them"
+                )
             self._save({**tokens, token_id: replace(tokens[token_id], revoked=True)})
 
     def check(self, token: str) -> BearerToken | None:

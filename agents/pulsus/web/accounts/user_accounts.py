@@ -102,7 +102,8 @@ class UserAccounts:
                 enable = f", or let this one in: pulsus users enable {name}"
                 raise UsageError(
                     f"there is a user {name!r} already",
-                    hint="choose another name" + ("" if users[name].enabled else enable),
+                    hint="a password or a role cannot be changed: choose another name"
+                    + ("" if users[name].enabled else enable),
                 )
             if len(users) >= _MOST_USERS:
                 raise UsageError(f"there are {_MOST_USERS} users already")
