@@ -283,7 +283,7 @@ def _raise(
     need = f"{above} would put it first by score (now {best.now:.2f})"
     how = {
         "doc": _intent(words, request, own.tool.id),
-        "name": "say more of its name",
+        "name": "say more of the tool's name in the request",
         "history": history,
     }.get(best.feature)
     return f"{need}: {how}" if how else need
