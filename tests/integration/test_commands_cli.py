@@ -462,6 +462,35 @@ def test_a_refusal_offers_an_allowed_command(project, command, told):
     assert told in pulsus_here(project, "commands", "classify", command).out
 
 
+@pytest.mark.parametrize("command", ["curl -L https://a.example", "wget -qO- https://a.example"])
+def test_no_host_is_asked_for_where_naming_one_changes_nothing(project, command):
+    done = pulsus_here(project, "commands", "classify", command, "--known", "a.example")
+    assert done.code == 6
+    (hint,) = [line for line in done.out.splitlines() if line.startswith("  hint: ")]
+    assert "no host can be named for it: leave out what makes the place unknown" in hint
+    assert hint.endswith(", or a person has to approve it")
+    assert "--known" not in hint
+
+
+def test_a_host_is_asked_for_where_naming_it_allows_the_read(project):
+    ask = ("commands", "classify", "curl https://a.example")
+    assert "name the host with --known HOST" in pulsus_here(project, *ask).out
+    assert pulsus_here(project, *ask, "--known", "a.example").code == 0
+
+
+@pytest.mark.parametrize("line", ["df -h", "df --help", "df -h /", "--explain df -h"])
+def test_an_unquoted_command_with_help_does_not_exit_as_allowed(project, line):
+    done = pulsus_here(project, "commands", "classify", *line.split())
+    assert (done.code, done.out) == (2, "")
+    assert "hint: give the whole command as one word, in quotes" in done.err
+
+
+@pytest.mark.parametrize("line", ["-h", "--help", "--explain --help", "--known db1 -h"])
+def test_help_without_a_command_shows_the_page(project, line):
+    done = pulsus_here(project, "commands", "classify", *line.split())
+    assert (done.code, done.out.startswith("Usage: pulsus commands classify")) == (0, True)
+
+
 def test_a_misspelt_program_is_told_the_nearest_name(project):
     done = pulsus_here(project, "commands", "show", "journalct")
     assert (done.code, "hint: did you mean journalctl?" in done.err) == (2, True)

@@ -61,6 +61,29 @@ class _ReadOnlyGroup(click.Group):
             raise Aborted("aborted; nothing was changed") from None
 
 
+class _ClassifyCommand(click.Command):
+    """Takes no option of an unquoted command for a question about itself.
+
+    `classify df -h` would show the help and exit 0, which means allowed.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the line. Raises UsageError for -h or --help behind a COMMAND."""
+        if (
+            not ctx.resilient_parsing
+            and self._asks_help(ctx, args, interspersed=True)
+            and not self._asks_help(ctx, args, interspersed=False)
+        ):
+            raise click.UsageError("-h or --help stands behind COMMAND: nothing was judged", ctx)
+        return super().parse_args(ctx, args)
+
+    def _asks_help(self, ctx: click.Context, args: list[str], *, interspersed: bool) -> bool:
+        """Return True for a help option; if not `interspersed`, for one before any COMMAND."""
+        parser, asking = self.make_parser(ctx), self.get_help_option(ctx)
+        parser.allow_interspersed_args = interspersed
+        return asking is not None and asking.name in parser.parse_args(list(args))[0]
+
+
 @click.group(cls=_ReadOnlyGroup, epilog=GROUP)
 def command() -> None:
     """Say which shell commands are provably reads. Nothing is run, and no model is asked."""
@@ -74,7 +97,7 @@ def _require_named_target(
     return value
 
 
-@command.command(epilog=CLASSIFY)
+@command.command(cls=_ClassifyCommand, epilog=CLASSIFY)
 @click.argument("text", metavar="[COMMAND]", required=False)
 @click.option(
     "--jsonl",

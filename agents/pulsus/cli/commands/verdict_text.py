@@ -122,8 +122,7 @@ def way_out(said: GateAnswer, origin: str, explained: VerdictExplanation) -> str
     if said.rewrite is not None:
         return f"`{said.rewrite}` would be allowed"
     if said.decided_by == "policy" and ruling.rule == EGRESS:
-        return f"{_set(ruling, origin)} decides: name the host with --known HOST, or list it in \
-policy.egress_hosts"
+        return f"{_set(ruling, origin)} decides: {_let_connect(said)}"
     if said.decided_by == "policy":
         reads = "" if ruling.setting else ", and `@read` in it allows reads"
         return f"it is a read; {_set(ruling, origin)} decides{reads}"
@@ -139,6 +138,15 @@ policy.egress_hosts"
     if not known_to_read and found.risk == RISKIEST:
         return "a command of risk 3 needs the approval of a person"
     return _WAYS.get(found.reason.phase, _EXAMPLES if explained.allowed else _NO_EXAMPLES)
+
+
+def _let_connect(said: GateAnswer) -> str:
+    """Return how a read may connect. A place that is not known before it runs has no name."""
+    if not any(each.dynamic for each in said.verdict.destinations):
+        return "name the host with --known HOST, or list it in policy.egress_hosts"
+    approved = "" if said.ruling.decision == "block" else ", or a person has to approve it"
+    return f"no host can be named for it: leave out what makes the place unknown, such as -L of \
+curl{approved}"
 
 
 def _changes(explained: VerdictExplanation) -> Iterator[str]:
