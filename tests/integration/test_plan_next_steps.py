@@ -460,3 +460,16 @@ def test_a_run_that_waits_for_a_confirmation_does_not_hide_that_from_who_settles
     assert unknown["message"] == f"{run_id} has no step 's9'; its steps are {', '.join(steps)}"
     assert unknown["hint"] == waits["hint"]
     assert pulsus_here(own, *resume.split()[1:]).code == 0
+
+
+def test_a_list_of_rows_is_not_offered_as_a_text_that_apply_refuses(project):
+    (project / "p.csv").write_text("name,price\na,3\n", encoding="utf-8")
+    made = pulsus_here(project, "plan", "render a markdown table", "-o", "a.yaml")
+    assert command_behind("run it: ", made.err)[-2:] == ["--input", "rows:=[…]"]
+    shown = pulsus_here(project, "show", "a.yaml").out
+    assert "pulsus apply a.yaml --input 'rows:=[…]'" in " ".join(shown.split())
+    refused = pulsus_here(project, "apply", "a.yaml", "--input", "rows=@p.csv", "--output", "json")
+    hint = refused.json["error"]["hint"]
+    given = shlex.split(hint.removeprefix("write JSON: "))
+    done = pulsus_here(project, "apply", "a.yaml", *given)
+    assert done.code == 0, (hint, done.err)

@@ -72,12 +72,14 @@ def _split_pair(pair: str) -> tuple[str, str, str]:
 def _parse_value(name: str, mark: str, text: str, hint: Hint) -> JsonValue:
     match mark:
         case ":=":
-            return _require_accepted(name, _parse_json(name, text), hint)
+            return _require_accepted(name, _parse_json(name, text, hint), hint)
         case "@":
             content = _read_text_file(name, text)
             container = _is_container(hint)
             return (
-                _require_accepted(name, _parse_json(name, content), hint) if container else content
+                _require_accepted(name, _parse_json(name, content, hint), hint)
+                if container
+                else content
             )
         case _:
             return _parse_by_hint(name, text, hint)
@@ -142,7 +144,7 @@ def _json_or_none(text: str) -> JsonValue:
     return None
 
 
-def _parse_json(name: str, text: str) -> JsonValue:
+def _parse_json(name: str, text: str, hint: Hint) -> JsonValue:
     try:
         return cast(JsonValue, json.loads(text, parse_constant=_refuse_constant))
     except (ValueError, RecursionError) as error:
@@ -154,6 +156,8 @@ def _parse_json(name: str, text: str) -> JsonValue:
                 "put text in double quotes, and the whole input in single quotes, because a shell "
                 f"takes double quotes away: --input {whole}"
             )
+            if is_text and _is_container(hint):  # a text would not fit either
+                fix = _suggest_fix(name, hint)
         raise _wrong_value_error(name, text, f"it is not JSON: {error}", fix) from None
 
 
@@ -212,14 +216,15 @@ def _unknown_input_error(name: str, known: Mapping[str, ArgSpec]) -> UsageError:
     return UsageError(f"there is no input {name!r}", hint=fix, input=name, known=list(known))
 
 
-def _suggest_fix(hint: Hint) -> str:
+def _suggest_fix(name: str, hint: Hint) -> str:
     literals = [str(value) for shape in hint.shapes for value in shape.values]
     if literals:
         return f"use one of {', '.join(literals)}"
     if hint.has("bool"):
         return "write true or false"
     if _is_container(hint):
-        return "write JSON: NAME:=[…] or NAME:={…}"
+        example = json.dumps(type_hints.json_example(hint))
+        return f"write JSON: --input {shlex.quote(f'{name}:={example}')}"
     if hint.has("float"):
         return "write a number, such as 0.5"
     if hint.has("int"):
@@ -229,7 +234,7 @@ def _suggest_fix(hint: Hint) -> str:
 
 def _wrong_type_error(name: str, text: str, hint: Hint) -> UsageError:
     reason = f"it is not of type {type_hints.write_annotation(hint)}"
-    return _wrong_value_error(name, text, reason, _suggest_fix(hint))
+    return _wrong_value_error(name, text, reason, _suggest_fix(name, hint))
 
 
 def _wrong_value_error(name: str, text: str, reason: str, fix: str) -> UsageError:

@@ -73,9 +73,9 @@ def test_a_value_is_typed_by_the_hint(pair, hint, expected):
         ("x=1", "bool", "true or false"),
         ("x=yes", "bool", "true or false"),
         ("x=c", "Literal['a', 'b']", "one of a, b"),
-        ("x=1,two", "list[int]", "NAME:="),
-        ("x=a", ROWS, "NAME:="),
-        ('x={"a": NaN}', "dict[str, Any]", "NAME:="),
+        ("x=1,two", "list[int]", "--input 'x:=[1]'"),
+        ("x=a", ROWS, "write JSON: --input 'x:=[{\"a\": 1}]'"),
+        ('x={"a": NaN}', "dict[str, Any]", "--input 'x:={\"a\": 1}'"),
         ("x:=5", "str", "type str"),
         ("x:=true", "int", "type int"),
         ("x:={", "dict", "double quotes"),
@@ -88,6 +88,25 @@ def test_a_value_is_typed_by_the_hint(pair, hint, expected):
 )
 def test_a_value_that_does_not_fit_is_refused_with_the_fix(pair, hint, fix):
     assert fix in refusal([pair], arg("x", hint))
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [ROWS, "list[list[float]]", "dict[str, list[str]] | None", "list[int]", "list[bool]", "dict"],
+)
+def test_the_json_that_a_hint_offers_is_not_refused(hint):
+    """The hint quoted the text again, which is of another type than the input."""
+    told = refusal(["x:=name,price"], arg("x", hint))
+    assert "double quotes" not in told
+    (pair,) = shlex.split(told.rpartition("write JSON: --input ")[2])
+    assert one(pair, hint)["x"]
+
+
+def test_a_file_that_is_no_json_is_not_offered_as_a_text_of_another_type(tmp_path):
+    file = tmp_path / "p.csv"
+    file.write_text("name,price\na,3\n")
+    told = refusal([f"x=@{file}"], arg("x", ROWS))
+    assert told.endswith("| write JSON: --input 'x:=[{\"a\": 1}]'")
 
 
 def test_a_file_gives_its_text_or_its_json(tmp_path):

@@ -229,6 +229,7 @@ def print_plan(
         proposed_options,
         read_proposals,
         steps_of_inputs,
+        types_of,
     )
     from pulsus.routing.plans.save_plan import find_missing
 
@@ -269,7 +270,7 @@ def print_plan(
     there = f", in place of {before}" if replaces else ""
     console.note(f"wrote {target}{there}: {counted}, {told}")
     file = shlex.quote(str(target))
-    options = proposed_options([arg.name for arg in missing], proposed)
+    options = proposed_options(types_of(missing), proposed)
     if missing and again:
         what = "the missing value" if len(missing) == 1 else "the missing values"
         console.note(f"give {what} now, for the review: {again.completed(options)}")

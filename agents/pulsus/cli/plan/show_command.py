@@ -71,13 +71,17 @@ def _load_page(session: CommandSession, plan: Path) -> PlanPage:
 def make_page(session: CommandSession, saved: SavedPlan, file: str) -> PlanPage:
     """Return the plan as it stands in the project. `file` is empty for one in no file yet."""
     from pulsus.cli.render.plan_views.plan_page import PlanPage
+    from pulsus.core.compose.plans.build_plan import list_parameters
     from pulsus.core.compose.saved_plans.plan_graph import draw_plan_graph
     from pulsus.core.compose.saved_plans.saved_plan_mapping import plan_hash
+    from pulsus.routing.inputs.missing_words import types_of
     from pulsus.routing.plans.changes_since_review import catalogue_note, find_moved_parts
 
     app = session.app
     moved = find_moved_parts(app, saved)
     others = (app.catalogue.get(each.tool) for each in saved.alternatives)
+    # A plan that moved may name a tool that is gone.
+    tools = [tool for each in saved.plan.steps if (tool := app.catalogue.get(each.tool))]
     return PlanPage(
         saved=saved,
         file=file,
@@ -87,6 +91,7 @@ def make_page(session: CommandSession, saved: SavedPlan, file: str) -> PlanPage:
         # The note says that the tools of the plan are the same.
         catalogue_note="" if moved else catalogue_note(app.catalogue, saved),
         writers=frozenset(tool.id for tool in others if tool and tool.kind == "write"),
+        types=types_of(list_parameters(saved.plan, tools)),
     )
 
 

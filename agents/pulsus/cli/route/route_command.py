@@ -206,10 +206,10 @@ def _tell_that_a_pipe_runs_nothing(
     bare = click.get_current_context().meta.get("pulsus.bare", False)
     if not bare or stops or session.verbosity < 0:
         return
-    from pulsus.routing.inputs.missing_words import proposed_option
+    from pulsus.routing.inputs.missing_words import proposed_options, types_of
 
     proposed = {name: one.value for name, one in outcome.proposed.items()}
-    needed = "".join(f" {proposed_option(arg.name, proposed)}" for arg in outcome.missing)
+    needed = f" {proposed_options(types_of(outcome.missing), proposed)}".rstrip()
     console.note(
         "nothing ran: in a pipe or a script a request is only decided; "
         + (_confirming_command(session, outcome, needed) or f"add --run{needed} to run it")

@@ -14,6 +14,8 @@ from pulsus.core.types import RouteOutcome
 from pulsus.errors import PlanUnwirable, ToolNotFound, storage_errors
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pulsus.bootstrap.app import App
     from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
     from pulsus.core.storage.decision_log.log_record import LogRecord
@@ -73,6 +75,7 @@ class ProjectViews:
 
     def plan(self, request: str) -> dict[str, Any]:
         """Return the plan for a request. Raises RequestInvalid and what saving a plan raises."""
+        from pulsus.routing.inputs.missing_words import types_of
         from pulsus.routing.plan_preview import with_plan
         from pulsus.routing.plans.save_plan import save_route
 
@@ -84,7 +87,7 @@ class ProjectViews:
             return {"reason": failure.message}
         if outcome.decision.plan is None:
             return {"reason": outcome.decision.reason}
-        return _plan_fields(save_route(app, outcome, ()))
+        return _plan_fields(save_route(app, outcome, ()), types_of(outcome.missing))
 
     def decisions(self, before: int | None) -> dict[str, Any]:
         """Return a page of the decision log. Raises StorageUnwritable."""
@@ -180,14 +183,14 @@ def _health(app: App, tool: ToolSpec, record: PromotionRecord | None) -> dict[st
     }
 
 
-def _plan_fields(saved: SavedPlan) -> dict[str, Any]:
+def _plan_fields(saved: SavedPlan, types: Mapping[str, str | None]) -> dict[str, Any]:
     from pulsus.cli.render.plan_views.plan_page import PlanPage
     from pulsus.cli.render.plan_views.step_words import describe_value
     from pulsus.cli.render.plan_views.svg_graph import svg_graph
     from pulsus.core.compose.saved_plans.plan_graph import draw_plan_graph
     from pulsus.core.compose.saved_plans.saved_plan_mapping import plan_hash
 
-    page = PlanPage(saved, "plan.yaml", plan_hash(saved), draw_plan_graph(saved))
+    page = PlanPage(saved, "plan.yaml", plan_hash(saved), draw_plan_graph(saved), types=types)
     steps = [
         {
             "id": step.id,
@@ -195,7 +198,7 @@ def _plan_fields(saved: SavedPlan) -> dict[str, Any]:
             "version": step.version,
             "writes": step.id in saved.writes,
             "inputs": [
-                {"name": name, **_value(describe_value(name, value, saved))}
+                {"name": name, **_value(describe_value(name, value, page))}
                 for name, value in step.inputs.items()
             ],
         }

@@ -66,6 +66,15 @@ class Hint:
         """True if the function takes a `Path` and no text."""
         return any(s.name == "Path" for s in self.shapes) and not self.has("str")
 
+    @property
+    def json_only(self) -> bool:
+        """True if a value can only be written as JSON: no text, and no words between commas."""
+        return bool(self.concrete) and all(
+            shape.name == "dict"
+            or (shape.name in ("list", "tuple") and shape.args and not shape.args[0].scalar)
+            for shape in self.concrete
+        )
+
     def has(self, name: str) -> bool:
         """Return True if a family is among the alternatives."""
         return any(shape.name == name for shape in self.shapes)
@@ -88,6 +97,24 @@ def write_annotation(hint: Hint) -> str:
     if hint.anything:
         return "Any"
     return " | ".join(dict.fromkeys(_write_shape(shape) for shape in hint.shapes))
+
+
+def json_example(hint: Hint) -> JsonValue:
+    """Return a short value that fits `hint`, as a message shows it."""
+    shape = next(iter(hint.concrete), Shape("Any"))
+    match shape.name:
+        case "list" | "tuple":
+            return [json_example(shape.args[0]) if shape.args else 1]
+        case "dict":
+            return {"a": json_example(shape.args[1]) if len(shape.args) == 2 else 1}
+        case "Literal":
+            return shape.values[0]
+        case "str" | "Path" | "bytes":
+            return "a"
+        case "bool":
+            return True
+        case _:
+            return 1
 
 
 def is_plain(text: str | None) -> bool:

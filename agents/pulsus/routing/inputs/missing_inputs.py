@@ -21,6 +21,7 @@ from pulsus.routing.inputs.missing_words import (
     input_text,
     proposed_options,
     steps_of_inputs,
+    types_of,
 )
 from pulsus.routing.inputs.plan_steps import decision_arguments
 
@@ -195,7 +196,7 @@ def _input_unclear(args: Sequence[ArgSpec], outcome: RouteOutcome) -> InputUncle
         words = outcome.proposed[arg.name].text
         told.append(f"{words!r} may be the value of {arg.name}{f': {said}' if said else ''}")
     values = {arg.name: outcome.proposed[arg.name].value for arg in args}
-    use = proposed_options([*values], values)
+    use = proposed_options(types_of(args), values)
     defaults = {arg.name: outcome.inputs.get(arg.name) for arg in args}
     leave = " ".join(
         f"--input {shlex.quote(f'{name}:={json.dumps(known.value if known else None)}')}"
@@ -277,7 +278,7 @@ def input_missing(
     named = "; ".join([*(text.rstrip(".") for text in told[:-1]), told[-1]])
     tools = " and ".join(dict.fromkeys(users[a.name] for a in missing if a.name in users))
     needs = f"{tools or 'the tool'} need{'' if ' and ' in tools else 's'}"
-    options = proposed_options([arg.name for arg in missing], proposed)
+    options = proposed_options(types_of(missing), proposed)
     error = InputMissing(
         f"{needs} {'a value' if len(missing) == 1 else 'values'}: {named}",
         missing=describe_inputs(missing),

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pulsus.approvals.run_consent import command_with_inputs, input_options
 from pulsus.core.compose.plans.dsl.step_references import step_references
+from pulsus.core.contract.type_hints import parse_hint
 from pulsus.core.telemetry.redaction import is_secret_name
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.text.plurals import without_decimal_zero
@@ -74,21 +75,38 @@ def describe_proposed(value: JsonValue) -> str:
     return f"the request proposes {shlex.quote(input_text(value))}"
 
 
-def proposed_option(name: str, proposed: Mapping[str, JsonValue]) -> str:
+def proposed_option(
+    name: str, proposed: Mapping[str, JsonValue], type_hint: str | None = None
+) -> str:
     """Return the `--input` that gives the proposed value, or leaves it open.
 
-    A text that begins with `@` is JSON, because `--input NAME=@FILE` names a file.
+    A text that begins with `@` is JSON, because `--input NAME=@FILE` names a file. `type_hint` is
+    the type of the input, which tells what an open value has to be written as.
     """
     if name not in proposed:
-        return f"--input {name}={_OPEN}"
+        return open_option(name, type_hint)
     text = input_text(proposed[name])
     (pair,) = input_options({name: text})
     return f"--input {shlex.quote(pair)}"
 
 
-def proposed_options(missing: Sequence[str], proposed: Mapping[str, JsonValue]) -> str:
-    """Return the `--input` options for all missing inputs."""
-    return " ".join(proposed_option(name, proposed) for name in missing)
+def open_option(name: str, type_hint: str | None) -> str:
+    """Return the `--input` that leaves the value open: `'rows:=[…]'` where only JSON fits."""
+    hint = parse_hint(type_hint)
+    if not hint.json_only:
+        return f"--input {name}={_OPEN}"
+    value = f"{{{_OPEN}}}" if hint.concrete[0].name == "dict" else f"[{_OPEN}]"
+    return f"--input {shlex.quote(f'{name}:={value}')}"
+
+
+def proposed_options(missing: Mapping[str, str | None], proposed: Mapping[str, JsonValue]) -> str:
+    """Return the `--input` options for all missing inputs, which have their types."""
+    return " ".join(proposed_option(name, proposed, hint) for name, hint in missing.items())
+
+
+def types_of(args: Sequence[ArgSpec]) -> dict[str, str | None]:
+    """Return the type of each argument by its name."""
+    return {arg.name: arg.type_hint for arg in args}
 
 
 def steps_of_inputs(plan: Plan | None) -> dict[str, str]:

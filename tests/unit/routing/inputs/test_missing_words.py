@@ -112,6 +112,23 @@ def test_a_proposed_value_is_not_lost_in_the_saved_plan(value):
     assert proposed_option("name", read) == proposed_option("name", {"name": value})
 
 
+@pytest.mark.parametrize(
+    ("type_hint", "option"),
+    [
+        ("list[dict[str, Any]]", "--input 'x:=[…]'"),
+        ("list[list[float]] | None", "--input 'x:=[…]'"),
+        ("Mapping[str, int]", "--input 'x:={…}'"),
+        ("list[str]", "--input x=…"),
+        ("list", "--input x=…"),
+        ("str | list[dict[str, Any]]", "--input x=…"),
+        ("int", "--input x=…"),
+        (None, "--input x=…"),
+    ],
+)
+def test_an_open_input_is_not_offered_as_a_text_that_its_type_refuses(type_hint, option):
+    assert proposed_option("x", {}, type_hint) == option
+
+
 def test_a_proposed_text_that_begins_with_an_at_sign_does_not_name_a_file():
     assert proposed_option("when", {"when": "@daily"}) == "--input 'when:=\"@daily\"'"
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
+from dataclasses import field
 
 from pulsus.core.compose.saved_plans.plan_graph import PlanGraph
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
@@ -16,7 +18,8 @@ class PlanPage:
 
     `file` is its name as given, or empty if it is in no file yet. `hash` is its hash. `moved` has a
     sentence for each part that is no longer as reviewed, and `catalogue_note` says if the catalogue
-    has another digest. `writers` are the alternatives that may write.
+    has another digest. `writers` are the alternatives that may write. `types` has the type of each
+    parameter that is known.
     """
 
     saved: SavedPlan
@@ -26,6 +29,7 @@ class PlanPage:
     moved: tuple[str, ...] = ()
     catalogue_note: str = ""
     writers: frozenset[str] = frozenset()
+    types: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -50,5 +54,8 @@ class PlanPage:
             return f"pulsus plan --file {file} -o new.yaml"
         if any(step.version is None for step in self.saved.plan.steps):
             return "pulsus tools check"
-        options = proposed_options(self.missing, read_proposals(self.saved.notes))
+        options = proposed_options(
+            {name: self.types.get(name) for name in self.missing},
+            read_proposals(self.saved.notes),
+        )
         return f"pulsus apply {file} {options}".rstrip()

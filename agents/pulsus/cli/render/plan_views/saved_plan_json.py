@@ -8,7 +8,7 @@ from pulsus.cli.render.plan_views.plan_page import PlanPage
 from pulsus.cli.render.plan_views.step_words import describe_value
 from pulsus.cli.render.validation_text import effects_json
 from pulsus.core.compose.plans.dsl.plan_mapping import plan_to_dict
-from pulsus.core.compose.saved_plans.saved_plan import FORMAT, SavedPlan
+from pulsus.core.compose.saved_plans.saved_plan import FORMAT
 from pulsus.core.compose.saved_plans.saved_plan_mapping import saved_plan_to_dict
 from pulsus.core.types import PlanStep, PlanValue
 
@@ -53,7 +53,7 @@ def _step_json(page: PlanPage, step: PlanStep) -> dict[str, Any]:
         "sha256": step.sha256,
         "kind": review.kind,
         "inputs": {
-            name: _input_json(name, value, row["inputs"][name], page.saved)
+            name: _input_json(name, value, row["inputs"][name], page)
             for name, value in step.inputs.items()
         },
         "outputs": dict(step.outputs),
@@ -76,7 +76,7 @@ def _step_json(page: PlanPage, step: PlanStep) -> dict[str, Any]:
     }
 
 
-def _input_json(name: str, value: PlanValue, written: Any, saved: SavedPlan) -> dict[str, Any]:
+def _input_json(name: str, value: PlanValue, written: Any, page: PlanPage) -> dict[str, Any]:
     """Return the value as the plan has it, and in words."""
-    words = describe_value(name, value, saved)
+    words = describe_value(name, value, page)
     return {"written": written, "text": words.text, "source": words.source or None}

@@ -120,7 +120,7 @@ def _step_lines(page: PlanPage, step: PlanStep) -> Iterator[str]:
         if number == _ROWS:
             yield _count_rest(len(step.inputs) - _ROWS, "input").rstrip()
             break
-        found = describe_value(name, value, page.saved, _VALUE)
+        found = describe_value(name, value, page, _VALUE)
         source = f" — {prose(found.source)}" if found.source else ""
         yield f"- input {code_span(cut(name, _VALUE))}: {code_span(found.text)}{source}"
     if step.outputs:

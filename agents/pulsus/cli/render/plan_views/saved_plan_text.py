@@ -81,7 +81,7 @@ def _list_step(
     head = style(f"{number} {step.id}", "bold")
     yield f"{head}  {kind}  {step.tool}{version}{pin}"
     named = [
-        (strip_controls(name), describe_value(name, value, page.saved, most))
+        (strip_controls(name), describe_value(name, value, page, most))
         for name, value in step.inputs.items()
     ]
     wide = min(max((len(name) for name, _ in named), default=0), _LONGEST_NAME)

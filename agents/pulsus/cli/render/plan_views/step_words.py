@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from pulsus.cli.render.inputs_text import shown
+from pulsus.cli.render.plan_views.plan_page import PlanPage
 from pulsus.core.compose.plans.dsl.plan_values import value_to_json
 from pulsus.core.compose.saved_plans.saved_plan import SavedInput, SavedPlan, StepReview
 from pulsus.core.telemetry.sanitize import one_line
@@ -50,16 +51,16 @@ def cut(text: str, most: int | None) -> str:
 
 
 def describe_value(
-    name: str, value: PlanValue, saved: SavedPlan, most: int | None = MOST
+    name: str, value: PlanValue, page: PlanPage, most: int | None = MOST
 ) -> ShownValue:
     """Return what the input `name` of a step gets. Texts are cut at `most` characters."""
     match value:
         case Constant(constant):
             return ShownValue(_write(constant, most))
         case ParamRef(param):
-            given = saved.inputs.get(param)
+            given = page.saved.inputs.get(param)
             if given is None:
-                return ShownValue("missing", _how_to_give(param, saved, most))
+                return ShownValue("missing", _how_to_give(param, page, most))
             renamed = [cut(param, most)] if param != name else []
             return ShownValue(
                 _write(given.value, most), ", ".join([*renamed, *_list_sources(given, most)])
@@ -67,35 +68,33 @@ def describe_value(
         case OutputRef(step, output):
             return ShownValue(cut(f"{output} of {step}", most))
         case Expression(source):
-            return _with_values(cut(f"{{{{ {source} }}}}", most), "computed", source, saved, most)
+            return _with_values(cut(f"{{{{ {source} }}}}", most), "computed", source, page, most)
         case Template(source):
             text = cut(source, most)
-            return _with_values(text, "text with values in it", source, saved, most)
+            return _with_values(text, "text with values in it", source, page, most)
         case Structure():
             text = _write(value_to_json(value), most)
-            return _with_values(text, "with values in it", text, saved, most)
+            return _with_values(text, "with values in it", text, page, most)
 
 
-def _with_values(
-    text: str, what: str, source: str, saved: SavedPlan, most: int | None
-) -> ShownValue:
+def _with_values(text: str, what: str, source: str, page: PlanPage, most: int | None) -> ShownValue:
     """Return a text that refers to parameters of the plan, with the value of each behind it."""
-    names = dict.fromkeys(_PARAMETER.findall(source))
+    saved, names = page.saved, dict.fromkeys(_PARAMETER.findall(source))
     given = [
         f"{name} is {_write(saved.inputs[name].value, most)}"
         if name in saved.inputs
-        else f"{name} is missing; {_how_to_give(name, saved, most)}"
+        else f"{name} is missing; {_how_to_give(name, page, most)}"
         for name in names
         if name in saved.plan.params
     ]
     return ShownValue(text, f"{what}: {', '.join(given)}" if given else what)
 
 
-def _how_to_give(name: str, saved: SavedPlan, most: int | None) -> str:
+def _how_to_give(name: str, page: PlanPage, most: int | None) -> str:
     """Return how to give a missing input, with the value that the request proposes."""
-    proposed = read_proposals(saved.notes)
+    proposed = read_proposals(page.saved.notes)
     likely = f"{describe_proposed(proposed[name])}; " if name in proposed else ""
-    return cut(f"{likely}give {proposed_option(name, proposed)}", most)
+    return cut(f"{likely}give {proposed_option(name, proposed, page.types.get(name))}", most)
 
 
 def describe_control(step: PlanStep, most: int | None = MOST) -> Iterator[tuple[str, str]]:
