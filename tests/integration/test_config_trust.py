@@ -77,6 +77,25 @@ def test_the_hint_names_the_variable_of_every_setting_that_is_not_approved(tmp_p
     assert "PULSUS_SANDBOX__MAX_MEM_MB and PULSUS_SANDBOX__NETWORK instead" in done.err
 
 
+def test_the_fix_of_a_blocked_pattern_does_not_drop_the_built_in_blocks(tmp_path):
+    wrong = pulsus_here(setting(tmp_path, '[policy]\nblock = ["kexec", "dmesg | head"]\n'), "gc")
+    fix = 'block = ["@default", "kexec", "dmesg"]'
+    assert wrong.code == 2
+    assert f"belongs to the shell. Write: {fix}\n" in wrong.err
+    followed = pulsus_here(setting(tmp_path, f"[policy]\n{fix}\n"), "gc")
+    assert followed.code == 0, followed.err
+
+
+def test_a_block_list_without_the_built_in_one_is_told_how_to_keep_it(tmp_path):
+    keep = 'replaces the built-in list: add "@default" to keep it'
+    alone = pulsus_here(setting(tmp_path, '[policy]\nblock = ["dmesg"]\n'), "gc")
+    assert alone.code == 4
+    assert f"hint: it {keep}, or approve it with `pulsus config trust policy.block`" in alone.err
+    text = '[policy]\nblock = ["dmesg"]\negress = "allow"\n'
+    several = pulsus_here(setting(tmp_path, text), "gc")
+    assert f"hint: policy.block {keep}; `pulsus config trust policy.block" in several.err
+
+
 def test_a_misspelt_setting_is_not_revoked_without_a_word(tmp_path):
     setting(tmp_path, "")
     done = pulsus_here(tmp_path, "config", "trust", "--revoke", "sandbox.networ")

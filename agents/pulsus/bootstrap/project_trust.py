@@ -152,7 +152,6 @@ def untrusted_error(found: Sequence[SettingApproval], redact: Redact) -> ConfigU
     also = [f"{e.found.place} {e.key} = {shorten_json(redact(e.value))}" for e in others]
     more = f"; not approved either: {'; '.join(also)}" if also else ""
     again = "was changed since it was approved" if first.state == "changed" else "is not approved"
-    keys = " ".join(each.key for each in found)
     # A folder has no variable: only its approval, or no link at all, lets the project work.
     linked = any("/" in each.key for each in found)
     variables = [] if linked else [environment_variable(each.key) for each in found]
@@ -162,10 +161,21 @@ def untrusted_error(found: Sequence[SettingApproval], redact: Redact) -> ConfigU
     return ConfigUntrusted(
         f"{first.found.place} {what}: it widens what may "
         f"run on this machine or leave it, and {again} by this machine's user{more}",
-        hint=f"`pulsus config trust {keys}` shows the value{'s' * bool(others)} and asks"
+        hint=_how_to_approve(found)
         + (f"; in CI set {' and '.join(variables)} instead" if variables else ""),
         settings=[approval_row(each, redact) for each in found],
     )
+
+
+def _how_to_approve(found: Sequence[SettingApproval]) -> str:
+    """Return the command that approves; for a replaced list of blocks also how to keep it."""
+    command = f"`pulsus config trust {' '.join(each.key for each in found)}`"
+    several = len(found) > 1
+    asks = f"{command} shows the value{'s' * several} and asks"
+    if all(each.key != "policy.block" or "@default" in each.value for each in found):
+        return asks
+    keep = 'replaces the built-in list: add "@default" to keep it'
+    return f"policy.block {keep}; {asks}" if several else f"it {keep}, or approve it with {command}"
 
 
 def approval_row(each: SettingApproval, redact: Redact) -> dict[str, Any]:

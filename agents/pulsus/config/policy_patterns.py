@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Final
 
 NAMED: Final = ("@default", "@read", "@secret", "@disk", "@shell-from-network")
@@ -18,8 +19,11 @@ _RUNS: Final = re.compile(r"-(exec|ok)(dir)?")
 """Options of find behind which `;` is a word like any other."""
 
 
-def pattern_error(pattern: str) -> str:
-    """Return why no command is ever like `pattern`, and what to write; empty if some may be."""
+def pattern_error(pattern: str, block: Sequence[str] = ()) -> str:
+    """Return why no command is ever like `pattern`, and what to write; empty if some may be.
+
+    `block` is the whole policy.block with this pattern: the list replaces the patterns that ship.
+    """
     if _PLAIN.fullmatch(pattern):
         return _program_error(pattern.partition(" ")[0])
     words = pattern.split()
@@ -32,21 +36,26 @@ def pattern_error(pattern: str) -> str:
         del words[-1]
     last = len(words) - 1
     wrong = (
-        _word_error(word, last=at == last) or _operator_error(words, at)
+        _word_error(word, last=at == last) or _operator_error(words, at, pattern, block)
         for at, word in enumerate(words)
     )
     return _program_error(words[0]) or next(filter(None, wrong), "")
 
 
-def _operator_error(words: list[str], at: int) -> str:
+def _operator_error(words: list[str], at: int, pattern: str, block: Sequence[str]) -> str:
     """Return why the operator at that place matches nothing; empty if it is a word like others."""
     word = words[at]
     if not _OPERATOR.fullmatch(word) or word in STANDS_FOR:
         return ""
     joined = word[:-1] if word.endswith(";") else ""  # `ls;`
     first = " ".join([*words[:at], joined]).strip("; ")
-    said = f"`{word.removeprefix(joined)}` belongs to the shell. Write one pattern for each program"
-    return f"{said}: {json.dumps(first)}" if first and not pattern_error(first) else said
+    said = f"`{word.removeprefix(joined)}` belongs to the shell. Write"
+    if not first or pattern_error(first):
+        return f"{said} one pattern for each program"
+    if not block or "@default" in block:
+        return f"{said} one pattern for each program: {json.dumps(first)}"
+    kept = [first if each == pattern else each for each in block]
+    return f"{said}: block = {json.dumps(['@default', *dict.fromkeys(kept)])}"
 
 
 def _program_error(word: str) -> str:

@@ -125,9 +125,11 @@ class PolicyConfig(Section):
 
     def __post_init__(self) -> None:
         for name in ("allow", "require_approval", "block"):
-            lists = (getattr(self, name), *getattr(self, f"target_{name}").values())
-            for pattern in (one for patterns in lists for one in patterns):
-                wrong = pattern_error(pattern)
+            everywhere = getattr(self, name)
+            lists = (everywhere, *getattr(self, f"target_{name}").values())
+            for patterns, pattern in ((each, one) for each in lists for one in each):
+                replaces = name == "block" and patterns is everywhere
+                wrong = pattern_error(pattern, everywhere if replaces else ())
                 if wrong:
                     raise ValueError(f"policy.{name}: {pattern!r} can never match: {wrong}")
         for entry in self.egress_hosts:
