@@ -51,9 +51,15 @@ def parse_inputs(pairs: Iterable[str], args: Sequence[ArgSpec]) -> dict[str, Jso
 
 
 def check_pairs(pairs: Iterable[str]) -> None:
-    """Raise UsageError for the first text that is not a NAME=VALUE pair. No file is read."""
+    """Raise UsageError for the first text that is not a NAME=VALUE pair. No file is read.
+
+    A hint shows `NAME=…`. The sign is refused as a value, because a paste gives it by mistake.
+    """
     for pair in pairs:
-        _split_pair(pair)
+        name, _, text = _split_pair(pair)
+        if text == "…":
+            fix = f"write the value in its place: --input {name}=VALUE"
+            raise _wrong_value_error(name, text, "`…` stands for a value", fix)
 
 
 def _split_pair(pair: str) -> tuple[str, str, str]:

@@ -151,3 +151,9 @@ def test_the_hint_for_a_text_is_not_read_otherwise_by_a_shell(pair):
     _, word = refusal([pair], arg("note")).split(" --input ")
     (given,) = shlex.split(word)
     assert one(given, "str") == {"note": pair.partition("=")[2]}
+
+
+def test_text_that_only_contains_the_sign_of_a_hint_is_not_refused():
+    parse_inputs.check_pairs(["name=a…", 'name:="…"', "name="])
+    with pytest.raises(UsageError, match="stands for a value"):
+        parse_inputs.check_pairs(["name=a", "other=…"])

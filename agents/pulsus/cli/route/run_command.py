@@ -98,7 +98,14 @@ def command(
     missing = [a for a in tool.args if is_required(a) and a.name not in values]
     if missing:
         users = {arg.name: tool.name for arg in missing}
-        call = IncompleteCall(("pulsus", "run", tool_id), inputs)
+        options = {
+            "--yes": yes,
+            "--unconfined": unconfined,
+            "--full": full,
+            "--exit-status": pass_status,
+        }
+        flags = (option for option, is_given in options.items() if is_given)
+        call = IncompleteCall(("pulsus", "run", tool_id, *flags), inputs)
         values |= ask_for_inputs(missing, {}, person, users, call)
     consent = RunApproval(person, yes=yes, given=inputs)
     relay = None if session.verbosity < 0 else _relay
