@@ -473,3 +473,45 @@ def test_a_list_of_rows_is_not_offered_as_a_text_that_apply_refuses(project):
     given = shlex.split(hint.removeprefix("write JSON: "))
     done = pulsus_here(project, "apply", "a.yaml", *given)
     assert done.code == 0, (hint, done.err)
+
+
+def test_a_plan_without_any_of_several_inputs_does_not_fail_without_their_names(own):
+    made = pulsus_here(own, "plan", "check whether the certificate expires soon", "-o", "a.yaml")
+    assert made.code == 0, made.err
+    for words in (["apply", "a.yaml"], ["apply", "a.yaml", "--check"]):
+        done = pulsus(own, *words, "--output", "json")
+        error = done.json["error"]
+        assert (done.code, error["code"]) == (4, "INPUT_MISSING"), done.out
+        assert [each["name"] for each in error["details"]["missing"]] == ["host", "file"]
+        again = "pulsus plan --file a.yaml -o NEW_FILE --input"
+        hints = [f"make a new plan with {name}: {again} {name}=…" for name in ("host", "file")]
+        assert error["hint"] == "; ".join(hints)
+    # The hint is the way on: with one of the two the call is no longer rejected for want of it.
+    (own / "none.pem").write_text("no certificate", encoding="utf-8")
+    remade = ["plan", "--file", "a.yaml", "-o", "b.yaml", "--input", "file=none.pem"]
+    assert pulsus_here(own, *remade).code == 0
+    error = pulsus(own, "apply", "b.yaml", "--output", "json").json["error"]
+    assert (error["code"], "holds no certificate" in error["message"]) == ("PLAN_FAILED", True)
+    # A run keeps its inputs, so resuming it would be rejected again.
+    assert "resume" not in error["hint"]
+    assert error["hint"].startswith("for another value make a new plan: pulsus plan --file b.yaml")
+
+
+def test_the_whole_command_of_a_run_does_not_lose_the_options_of_the_call(project):
+    options = ["--yes", "--unconfined", "--full"]
+    asked = pulsus_here(project, "run", "stop_process", "--input", "pid=1", *options)
+    assert asked.code == 4
+    words = command_behind("the whole command: ", asked.err)
+    assert words == ["run", "stop_process", *options, "--input", "pid=1", "--input", "name=…"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["run", "stop_process"], ["plan", "biggest files"], ["apply", "a.yaml"], ["route", "x"]],
+)
+@pytest.mark.parametrize("pair", ["name=…", "name:=…"])
+def test_a_hint_that_is_pasted_unchanged_is_not_taken_for_a_value(project, words, pair):
+    done = pulsus_here(project, *words, "--input", pair)
+    assert done.code == 2
+    assert "`…` stands for a value" in " ".join(done.err.split())
+    assert "write the value in its place: --input name=VALUE" in " ".join(done.err.split())

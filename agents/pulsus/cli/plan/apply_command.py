@@ -84,11 +84,7 @@ def command(
     With --request nothing runs yet: the plan waits for another person. Approving it runs exactly
     this plan with these inputs, at the server.
     """
-    from pulsus.cli.plan.given_inputs import (
-        name_file_of_plan,
-        notes_to_show,
-        other_value_hint,
-    )
+    from pulsus.cli.plan.given_inputs import name_file_of_plan, notes_to_show
     from pulsus.cli.plan.plan_progress import PlanProgress
     from pulsus.cli.plan.run_end import print_applied
     from pulsus.core.compose.saved_plans.saved_plan_file import load_saved_plan
@@ -113,7 +109,8 @@ def command(
     if note and session.verbosity >= 0 and not find_moved_parts(app, saved):
         console.note(f"note: {note}")
     progress = PlanProgress(saved.plan, quiet=session.verbosity < 0 or session.json)
-    words = ["--check"] * check + ["--yes"] * yes
+    words = ["--check"] * check + ["--yes"] * yes + ["--full"] * full
+    words += ["--detailed-exitcode"] * detailed
 
     def ask(saved: SavedPlan) -> Mapping[str, JsonValue]:
         with progress.paused():
@@ -122,7 +119,7 @@ def command(
     if check:
         with progress.shown(), name_file_of_plan(plan):
             checked = apply_plan.check_plan_run(app, saved, inputs, ask, progress)
-        _print_check(session, saved, checked, notes, detailed=detailed, full=full)
+        _print_check(session, saved, plan, checked, notes, detailed=detailed, full=full)
     if session.verbosity >= 0:
         for note in notes:
             console.note(f"note: {note}")
@@ -130,8 +127,7 @@ def command(
     with progress.shown(), name_file_of_plan(plan):
         applied = apply_plan.apply_plan(app, saved, inputs, approval, ask, progress)
     _end_superseded_runs(session, applied)
-    hint = other_value_hint(plan, inputs)
-    print_applied(session, saved, applied, full=full, detailed=detailed, other_value=hint)
+    print_applied(session, saved, applied, full=full, detailed=detailed, plan=plan, inputs=inputs)
 
 
 def _ask_another(
@@ -212,6 +208,7 @@ def _ask_for_missing(
 def _print_check(
     session: CommandSession,
     saved: SavedPlan,
+    plan: Path,
     checked: CheckedPlan,
     notes: Sequence[str],
     *,
@@ -220,8 +217,12 @@ def _print_check(
 ) -> NoReturn:
     """Print what a check found, under a banner, and leave."""
     from pulsus.cli.plan.check_lines import check_lines, check_to_dict, pending_writes
+    from pulsus.cli.plan.given_inputs import missing_alternatives
 
     failure = None if checked.applied.end.state == "done" else _check_failure(checked)
+    if failure:
+        missing = missing_alternatives(checked.applied, saved, session.app.catalogue, plan)
+        failure = missing or failure
     pending = pending_writes(saved, checked)
     status = CHANGES_FOUND if detailed and pending and failure is None else None
     if session.json:

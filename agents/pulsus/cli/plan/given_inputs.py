@@ -1,4 +1,4 @@
-"""The values that `pulsus apply` gets beside those of its plan, and what they change. Pure."""
+"""The values that `pulsus apply` gets beside those of its plan, and those it needs. Pure."""
 
 from __future__ import annotations
 
@@ -6,10 +6,21 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
-from pulsus.errors import PlanMoved
-from pulsus.routing.inputs.missing_words import other_notes
+from pulsus.core.types import ParamRef
+from pulsus.errors import InputMissing, PlanMoved
+from pulsus.routing.inputs.missing_words import other_notes, proposed_option, read_proposals
+from pulsus.routing.inputs.rejected_inputs import (
+    alternatives_after_rejection,
+    alternatives_missing,
+    is_rejection,
+)
+
+if TYPE_CHECKING:
+    from pulsus.core.types import Catalogue
+    from pulsus.routing.plans.apply_plan import AppliedRun
 
 
 def other_value_hint(plan: Path, inputs: Sequence[str]) -> str:
@@ -22,6 +33,46 @@ def other_value_hint(plan: Path, inputs: Sequence[str]) -> str:
         f"for another value make a new plan: pulsus plan --file {file} -o NEW_FILE "
         "--input NAME=VALUE"
     )
+
+
+def missing_alternatives(
+    applied: AppliedRun, saved: SavedPlan, catalogue: Catalogue, plan: Path
+) -> InputMissing | None:
+    """Return the error of a run whose tool needs one of several inputs that have their defaults.
+
+    None if the run failed for another reason, or if the plan has no parameter for such an input.
+    Each hint makes the plan again with one input, because a plan is applied only as reviewed.
+    """
+    rejection = applied.end.error
+    # A run that waits or is done may have an error too, of a step that does not stop it.
+    if applied.end.state != "failed" or not is_rejection(rejection):
+        return None
+    failed = {each.step for each in applied.record.steps if each.state == "failed"}
+    of_tool = [s for s in saved.plan.steps if s.tool == rejection.details.get("tool")]
+    step = next((each for each in of_tool if each.id in failed), None)
+    tool = catalogue.get(step.tool) if step else None
+    if step is None or tool is None:
+        return None
+    unset = {
+        name: value.name
+        for name, value in step.inputs.items()
+        if isinstance(value, ParamRef)
+        if value.name in saved.inputs and saved.inputs[value.name].source == "default"
+    }
+    named = alternatives_after_rejection(rejection, tool, set(step.inputs) - set(unset))
+    params = [unset[arg.name] for arg in named if arg.name in unset]
+    if not params:
+        return None
+    error = alternatives_missing(rejection, tool, named)
+    proposed = read_proposals(saved.notes)
+    again = f"pulsus plan --file {shlex.quote(str(plan))} -o NEW_FILE"
+    error.offer(
+        *(
+            f"make a new plan with {name}: {again} {proposed_option(name, proposed)}"
+            for name in params
+        )
+    )
+    return error
 
 
 def notes_to_show(saved: SavedPlan, inputs: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pulsus.execution.journal.run_records import RunRecord
     from pulsus.routing.plans.apply_plan import AppliedRun
 
+_UNKNOWN_FILE = Path("FILE")
 _OF_VALUES = frozenset({"USAGE", "PLAN_VALUE_FAILED", "INPUT_MISSING"})
 """Codes of steps that failed because of a value."""
 
@@ -28,16 +29,21 @@ def print_applied(
     *,
     full: bool,
     detailed: bool = False,
-    other_value: str = "",
+    plan: Path = _UNKNOWN_FILE,
+    inputs: Sequence[str] = (),
 ) -> NoReturn:
     """Print how a run ended, with what the plan returns, and leave with its exit status.
 
-    With `detailed` a run that waits for the confirmation of a write ends with 7. `other_value` is
-    the hint on how to give another value, if its plan file is known.
+    With `detailed` a run that waits for the confirmation of a write ends with 7. `plan` and
+    `inputs` are the file and the `--input` texts of the run, for the hints.
     """
+    from pulsus.cli.plan.given_inputs import missing_alternatives, other_value_hint
     from pulsus.cli.plan.run_lines import run_lines, run_to_dict
 
-    failure = end_failure(applied, other_value)
+    missing = missing_alternatives(applied, saved, session.app.catalogue, plan)
+    if missing:
+        missing.details["run_id"] = applied.end.run_id
+    failure = missing or end_failure(applied, other_value_hint(plan, inputs))
     waits = applied.end.state == "waiting" and not _is_in_doubt(applied)
     status = CHANGES_FOUND if detailed and waits else None
     if session.json:
@@ -60,13 +66,13 @@ def _is_in_doubt(applied: AppliedRun) -> bool:
     return any(each.state == "in_doubt" for each in applied.record.steps)
 
 
-def end_failure(applied: AppliedRun, other_value: str = "") -> PulsusError | None:
+def end_failure(applied: AppliedRun, other_value: str) -> PulsusError | None:
     """Return the error of a run that did not end well; None for one that did.
 
-    `other_value` is as in `print_applied`.
+    `other_value` is the hint on how to run the plan with another value.
     """
-    from pulsus.cli.plan.given_inputs import other_value_hint
     from pulsus.cli.plan.run_lines import settle_command
+    from pulsus.routing.inputs.rejected_inputs import is_rejection
 
     end = applied.end
     if end.state == "done":
@@ -92,8 +98,10 @@ def end_failure(applied: AppliedRun, other_value: str = "") -> PulsusError | Non
     failure = PlanFailed(f"{end.run_id} failed: {reason}", run_id=end.run_id, cause=code)
     go_on = f"mend the cause, then go on with it: {resume}"
     # The run keeps its values, so going on with it cannot mend a wrong one.
-    another = other_value or other_value_hint(Path("FILE"), ())
-    failure.offer(*((another, go_on) if code in _OF_VALUES else (go_on, another)))
+    if is_rejection(end.error):
+        failure.offer(other_value)
+    else:
+        failure.offer(*((other_value, go_on) if code in _OF_VALUES else (go_on, other_value)))
     return failure
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import TypeGuard
 
 from pulsus.approvals.approver_protocol import Approver
 from pulsus.core.types import ArgSpec, JsonValue, ToolSpec
-from pulsus.errors import InputMissing, UsageError
+from pulsus.errors import InputMissing, PulsusError, UsageError
 from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.routing.inputs.missing_words import describe_inputs, input_text, proposed_option
 
@@ -30,16 +31,15 @@ def ask_after_rejection(
     `rejection` if it speaks of a given value.
     """
     reason = str(rejection.details.get("reason", ""))
-    words = set(_WORD.findall(reason))
-    named = [arg for arg in tool.args if arg.name in words and arg.name not in given]
-    if not named or rejection.details.get("step"):
+    named = _named_inputs(rejection, tool, given)
+    if not named:
         raise rejection
     if any(_tells_value_of(name, reason) for name in given):
         options = " or ".join(f"--input {arg.name}=…" for arg in named)
         rejection.hint = f"add {options}; {rejection.hint}"
         raise rejection
     named.sort(key=lambda arg: arg.name not in proposed)
-    message = f"{tool.name} needs another input: {reason}"
+    message = _needs_another(tool, reason)
     if person is not None:
         person.explain_rejection(message)
         for arg in named:
@@ -47,10 +47,38 @@ def ask_after_rejection(
             if text := person.value(arg, offered):
                 return parse_inputs([f"{arg.name}={text}"], named)
     likely = [arg for arg in named if arg.name in proposed]
-    error = InputMissing(message, missing=describe_inputs(named))
+    error = alternatives_missing(rejection, tool, named)
     options = " or ".join(proposed_option(arg.name, proposed) for arg in likely or named)
     error.offer(f"add {options}")
     raise error from rejection
+
+
+def alternatives_after_rejection(
+    error: PulsusError | None, tool: ToolSpec, given: Collection[str]
+) -> tuple[ArgSpec, ...]:
+    """Return the inputs of which the rejected call needs one.
+
+    Empty if the error is no rejection by the tool itself, or speaks of the value of a given input.
+    """
+    if not is_rejection(error):
+        return ()
+    reason = str(error.details["reason"])
+    if any(_tells_value_of(name, reason) for name in given):
+        return ()
+    return tuple(_named_inputs(error, tool, given))
+
+
+def alternatives_missing(
+    rejection: UsageError, tool: ToolSpec, named: Sequence[ArgSpec]
+) -> InputMissing:
+    """Return the error for a rejected call without any of `named`. The caller adds the hint."""
+    message = _needs_another(tool, str(rejection.details["reason"]))
+    return InputMissing(message, missing=describe_inputs(named))
+
+
+def is_rejection(error: PulsusError | None) -> TypeGuard[UsageError]:
+    """Return True if a tool ran and rejected its inputs with a reason of its own."""
+    return isinstance(error, UsageError) and "reason" in error.details
 
 
 def missing_arguments(error: InputMissing, tool: ToolSpec) -> tuple[ArgSpec, ...]:
@@ -59,6 +87,18 @@ def missing_arguments(error: InputMissing, tool: ToolSpec) -> tuple[ArgSpec, ...
     rows = listed if isinstance(listed, list) else []
     names = {row.get("name") for row in rows if isinstance(row, Mapping)}
     return tuple(arg for arg in tool.args if arg.name in names)
+
+
+def _named_inputs(rejection: UsageError, tool: ToolSpec, given: Collection[str]) -> list[ArgSpec]:
+    """Return the inputs without a value that the reason names. None if a step of the tool spoke."""
+    if rejection.details.get("step"):
+        return []
+    words = set(_WORD.findall(str(rejection.details.get("reason", ""))))
+    return [arg for arg in tool.args if arg.name in words and arg.name not in given]
+
+
+def _needs_another(tool: ToolSpec, reason: str) -> str:
+    return f"{tool.name} needs another input: {reason}"
 
 
 def _tells_value_of(name: str, reason: str) -> bool:

@@ -8,7 +8,11 @@ import pytest
 
 from pulsus.core.types import ArgSpec, ToolSpec
 from pulsus.errors import InputMissing, UsageError
-from pulsus.routing.inputs.rejected_inputs import ask_after_rejection, missing_arguments
+from pulsus.routing.inputs.rejected_inputs import (
+    alternatives_after_rejection,
+    ask_after_rejection,
+    missing_arguments,
+)
 
 HOST = ArgSpec("host", "str", False, "''", "The site; give this or `file`.")
 FILE = ArgSpec("file", "str", False, "''", "A certificate file; give this or `host`.")
@@ -105,3 +109,12 @@ def test_the_inputs_that_a_rejection_lists_are_the_missing_ones_of_the_route():
     with pytest.raises(InputMissing) as refused:
         ask_after_rejection(rejection(), EITHER, {}, {"file": "a.crt"}, None)
     assert missing_arguments(refused.value, EITHER) == EITHER.args
+
+
+def test_a_rejection_that_speaks_of_a_given_value_does_not_ask_for_the_alternatives():
+    named = alternatives_after_rejection(rejection(), EITHER, ())
+    assert [arg.name for arg in named] == ["host", "file"]
+    told = rejection("host 'x' and file '': the host is unknown")
+    assert alternatives_after_rejection(told, EITHER, ("host",)) == ()
+    assert alternatives_after_rejection(UsageError("host and file"), EITHER, ()) == ()
+    assert alternatives_after_rejection(None, EITHER, ()) == ()
