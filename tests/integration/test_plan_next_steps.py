@@ -234,6 +234,13 @@ def test_a_number_that_stands_twice_is_not_answered_by_one_value(project):
     assert (made.code, made.json["error"]["code"]) == (4, "INPUT_UNCLEAR"), made.out
 
 
+def test_the_name_of_a_process_is_not_offered_as_the_folder_of_processes(project):
+    """`proc`, a folder like /proc, was read as the short form of `process`."""
+    made = pulsus_here(project, "plan", "stop the process nginx", "-o", "a.yaml")
+    assert made.code == 0, made.err
+    assert "nginx" not in " ".join(command_behind("run it: ", made.err))
+
+
 def test_a_word_that_was_given_to_one_input_is_not_offered_to_another(project):
     """`nginx` was offered as the folder in the place of /proc, after `name` had taken it."""
     words = ("plan", "stop the process nginx", "-o", "a.yaml", "--output", "json")

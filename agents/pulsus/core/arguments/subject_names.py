@@ -32,6 +32,7 @@ IN_P: Final = 0.5
 _THING_WORDS = ("service", "unit", "user", "account", "process", "program", "package", "container")
 _THINGS = {stem_in_full(word): word for word in _THING_WORDS}
 _FIRST_WORDS = 4
+_PLACES = ("folder", "path", "source")
 _NO_NAMES = word_set("""
     it this that there everything everyone anything anyone something nothing all any me my our us
     each one server host machine system box computer node network disk internet memory cpu total use
@@ -272,6 +273,8 @@ def _asks_for_line_text(one: Input) -> bool:
 def _asks_for_name(one: Input) -> bool:
     """Return True for `unit`, `user`, and a `name` whose description begins with such a word."""
     if one.type != "string" or one.choices or not one.fillable:
+        return False
+    if one.role in _PLACES:  # `proc` for `/proc` is short for no process
         return False
     if not one.words.isdisjoint(_THINGS):
         return True
