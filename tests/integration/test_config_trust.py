@@ -145,6 +145,38 @@ def test_a_nul_in_a_setting_is_refused_without_a_traceback(tmp_path):
     assert "a NUL character is not allowed" in done.err
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("# note\n[compose]\n\nmax_steps = 0\n", 4),
+        ("\nranker.weights.doc = -1\n", 2),
+        ('[access]\nallow = []\nkinds = ["read", "x"]\n', 3),
+        ('\naccess = "x"\n', 2),
+        ('[tools]\npython = "a\\u0000b"\n', 2),
+        ('[policy]\nallow = ["@read"]\nblock = ["@default", "a | b"]\n', 3),
+        ('[policy]\nallow = ["@read"]\ntarget_block = {x = ["a | b"]}\n', 1),
+        ("[policy]\nhigh_seconds = 5.0\nlow_seconds = 9.0\n", 3),
+        ("\n[ranker]\nweights = {name = 0, doc = 0, history = 0}\n", 2),
+    ],
+    ids=lambda each: str(each)[-24:],
+)
+def test_a_wrong_value_in_a_file_is_found_without_a_search(tmp_path, text, line):
+    done = pulsus_here(setting(tmp_path, text), "gc")
+    assert done.code == 2
+    assert f"  hint: correct it in config/pulsus.toml:{line}\n" in done.err
+
+
+def test_a_wrong_value_in_pyproject_is_told_with_its_line(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("[tool.pulsus.compose]\nmax_steps = 0\n")
+    assert "correct it in pyproject.toml:2\n" in pulsus_here(tmp_path, "gc").err
+
+
+def test_a_wrong_variable_is_not_blamed_on_the_settings_file(tmp_path):
+    folder = setting(tmp_path, '[policy]\nallow = ["@read"]\n')
+    given = {"PULSUS_POLICY__BLOCK": '["@default", "a | b"]'}
+    assert "correct it in PULSUS_POLICY__BLOCK\n" in pulsus_here(folder, "gc", env=given).err
+
+
 def test_validating_one_file_as_editors_do_stops_too(unapproved):
     done = pulsus_here(unapproved, "validate", "workflows/domains/text/count/count_words.py")
     assert done.code == 4

@@ -82,13 +82,13 @@ def _wired(project: Path, flags: dict[str, Any], progress: Progress | None) -> A
     if known:
         return App(project, known.settings, known.origins, progress, None, known.widenings)
     # pydantic: only where something about the settings is new
-    from pulsus.config import layers
+    from pulsus.config import diagnostics, layers
     from pulsus.config.trust import settings_to_approve
 
     try:
         found = layers.read_layers(Settings, project, flags)
         settings = layers.validate_layers(Settings, found)
     except ConfigError as failure:
-        raise _redacted(failure) from None
+        raise _redacted(diagnostics.with_line(failure, project)) from None
     asked = settings_to_approve.find_widenings(settings, found.origins, project)
     return App(project, settings, found.origins, progress, sources, asked)

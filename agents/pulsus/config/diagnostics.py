@@ -1,6 +1,6 @@
 """Errors of settings: the key, the value, the place, and the allowed values.
 
-Pure but for the names of the environment's variables.
+Pure but for the names of the environment's variables, and the line of a file's wrong value.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from pydantic import ValidationError
 
+from pulsus.config.setting_line import line_of
 from pulsus.config.setting_types import Section, ValueLimits
 from pulsus.config.settings_cache import PREFIX
 from pulsus.errors import ConfigError
 
 _TWICE = re.compile(r"Cannot declare \((?P<names>.+)\) twice \(at line (?P<line>\d+)")
 """The reason that tomllib gives for a second section of one name."""
+
+_DOTTED_NAME = re.compile(r"(?<![\w.])[a-z_]+(?:\.[a-z_]+)+(?![\w.])")
 
 _ALIKE = 75
 """Likeness, of 100, from which an unknown name is taken for a slip of a known one."""
@@ -36,16 +39,36 @@ def invalid_value_error(
     key = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in at).lstrip(".")
     dotted = ".".join(str(part) for part in at)
     setter = next((k for k in origins if _is_within(k, dotted) or _is_within(dotted, k)), "")
-    origin = origins.get(setter, "")
     if first["type"] == "value_error":
         reason = first["msg"].removeprefix("Value error, ")
+        setter = next((k for k in origins if k in _named_keys(reason)), setter)
     else:
         fits = describe_allowed(model, at)
         bounded = first["type"].startswith(("greater_than", "less_than"))
         reason = f"out of range: allowed is {fits}" if bounded else f"it should be {fits}"
+    origin = origins.get(setter, "")
     return _value_error(
         key or "settings", first["input"], _origin_place(origin, setter), reason, origin
     )
+
+
+def with_line(error: ConfigError, project: Path) -> ConfigError:
+    """Return the error with the line of the value in its hint, if a file of `project` set it."""
+    key, origin = (str(error.details.get(name, "")) for name in ("key", "origin"))
+    if not origin or error.hint != f"correct it in {origin}":
+        return error
+    # A section's values that do not fit together are told with the section: the reason names one.
+    reason = error.message.rpartition(f" ({origin}): ")[2]
+    named = [each for each in _named_keys(reason) if _is_within(each, key)]
+    keys = (*named, key.partition("[")[0])
+    line = next(filter(None, (line_of(project / origin, origin, each) for each in keys)), 0)
+    hint = f"{error.hint}:{line}" if line else error.hint
+    return ConfigError(error.message, hint=hint, **error.details)
+
+
+def _named_keys(reason: str) -> list[str]:
+    """Return the dotted names in the reason of a section: `policy.block`."""
+    return _DOTTED_NAME.findall(reason)
 
 
 def not_json_error(
