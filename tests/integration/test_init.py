@@ -251,3 +251,11 @@ def test_a_folder_that_takes_no_files_is_answered_with_another_folder(tmp_path):
     done = read_only(tmp_path / "closed", (PULSUS, "init", "nn"))
     assert "or name another folder" in " ".join(done.stderr.split())
     assert "in the settings" not in done.stderr
+
+
+@pytest.mark.parametrize("args", [("run", "disk_usage"), ("tools", "show", "disk_usage")])
+def test_an_empty_catalogue_is_not_told_to_list_its_tools(tmp_path, args):
+    assert pulsus_here(tmp_path, "init", "--empty").code == 0
+    done = pulsus_here(tmp_path, *args)
+    assert "hint: the catalogue is empty: `pulsus init` copies the starter tools\n" in done.err
+    assert "shows every id" not in done.err

@@ -204,6 +204,9 @@ def find_tool(catalogue: Catalogue, ref: str) -> ToolSpec:
     from pulsus.core.text.similar_names import did_you_mean  # only on this error path
 
     ids = [tool.id for tool in catalogue.tools]
+    if not ids and not catalogue.broken:
+        hint = "the catalogue is empty: `pulsus init` copies the starter tools"
+        raise ToolNotFound(f"no tool is called {ref!r}", hint=hint)
     raise ToolNotFound(
         f"no tool is called {ref!r}",
         hint=did_you_mean(ref, ids, "`pulsus tools list` shows every id"),
