@@ -846,8 +846,10 @@ def test_a_value_of_the_wrong_kind_is_told_in_words_of_the_user(fresh, arguments
 def test_a_file_that_is_no_python_is_a_wrong_call_and_no_refused_module(tmp_path, name):
     project = make(tmp_path / "project", warm=False)
     (project / name).write_text("def run():\n    return 1\n", encoding="utf-8")
-    told(pulsus_here(project, "validate", name), "USAGE", 2)
-    assert f"{name} is no .py file" in pulsus_here(project, "validate", name).err
+    for call in (("validate", name), ("promote", name, "--action", "x")):
+        done = pulsus_here(project, *call)
+        told(done, "USAGE", 2)
+        assert f"{name} is no .py file" in done.err
 
 
 def test_a_sunset_that_is_no_day_is_shown_the_form(tmp_path):

@@ -75,9 +75,11 @@ def command(
     With --request it is proven and then waits for another person, who sees the contract, the
     difference, the proof and the effects. Approving it promotes exactly these bytes.
     """
+    from pulsus.cli.validate.validation_round import require_module_name
     from pulsus.core.storage.records.promotion_target import Target
     from pulsus.routing.delivery.candidate_module import file_module
 
+    require_module_name(path, hint="name the file of a module")
     _require_named(domain=domain, action=action, name=name)
     if owner is not None and not owner.strip():
         raise UsageError(

@@ -163,13 +163,16 @@ def _print(found: Sequence[CheckedModule], session: CommandSession) -> None:
     console.result("" if columns else text)
 
 
+def require_module_name(path: Path, *, hint: str) -> None:
+    """Raise UsageError for a file whose name is none of a module: its text is not worth a proof."""
+    if path.is_file() and path.suffix != ".py":
+        raise UsageError(f"{path} is no .py file", hint=hint)
+
+
 def _listed(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if not path.is_dir():
-            if path.is_file() and path.suffix != ".py":
-                raise UsageError(
-                    f"{path} is no .py file", hint="name the file of a module, or its folder"
-                )
+            require_module_name(path, hint="name the file of a module, or its folder")
             yield path
             continue
         found = [p for p in path.rglob("*.py") if not _ignored(p.relative_to(path))]
