@@ -5,6 +5,7 @@ import json
 import pytest
 
 from pulsus.core.storage.records.promotion_target import Target
+from tests.decisions import as_in_a_clone
 from tests.integration.test_json_schemas import check
 from tests.integration.test_run_verified import FACTS, READER, WRITER
 from tests.project import copied, pulsus_here
@@ -125,6 +126,26 @@ def test_an_invalid_plan_file_is_named_with_its_line_and_value(data, found, line
 def test_an_unknown_key_names_the_nearest_one(shared):
     (shared / "near.yaml").write_text(HAND.replace("returns", "retruns"), encoding="utf-8")
     assert "did you mean 'returns'?" in refused(shared, "plan", "--file", "near.yaml")[1]["hint"]
+
+
+@pytest.mark.parametrize("recorded", [False, True], ids=["own kind", "kind on record"])
+def test_a_plan_that_retries_a_write_is_not_pinned(recorded, project):
+    if recorded:
+        promoted(project, WRITER.replace(b"Kind: write", b"Kind: read"))
+        records = project / "workflows/domains/system/count/metadata.jsonl"
+        *older, last = records.read_text("utf-8").splitlines()
+        told = json.dumps(json.loads(last) | {"kind": "write"})
+        records.write_text("\n".join([*older, told, ""]), encoding="utf-8")
+        as_in_a_clone(project)  # the log would contradict the record
+    wrong = HAND.replace("check/mark_facts", "count/things").replace(
+        "      outputs:", "      retry: {attempts: 2, delay_s: 0}\n      outputs:"
+    )
+    (project / "retry.yaml").write_text(wrong, encoding="utf-8")
+    code, error = refused(project, "plan", "--file", "retry.yaml", "-o", "retry-pinned.yaml")
+    assert (code, error["code"], error["details"]["line"]) == (2, "PLAN_INVALID", 7)
+    assert "step a: retry is for reads, and system/count/things may change" in error["message"]
+    assert error["hint"] == "remove retry; a person decides whether a failed write is run again"
+    assert not (project / "retry-pinned.yaml").exists()
 
 
 def test_two_steps_with_one_id_are_refused(shared):

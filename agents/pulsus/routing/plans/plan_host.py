@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from pulsus.approvals.run_consent import Consent, RunConsent
+from pulsus.core.compose.plans.dsl.control_checks import refuse_retried_write
 from pulsus.core.contract.type_compatibility import accepts
 from pulsus.core.contract.type_hints import parse_hint, write_annotation
 from pulsus.core.telemetry.redaction import MARK
@@ -57,15 +58,10 @@ class PlanHost:
         """With `check`: the inputs that each write would get. A step with `for_each` has none."""
         self._consents: dict[str, RunConsent] = {}
         self._tools: dict[str, PreparedTool] = {}
-        for step in steps:
+        for number, step in enumerate(steps):
             if step.tool not in self._tools:
                 self._tools[step.tool] = self._prepare(step)
-            if step.retry is not None and self._tools[step.tool].may_write:
-                raise PlanInvalid(
-                    f"step {step.id}: retry is for reads, and {step.tool} may change things",
-                    hint="remove retry; a person decides whether a failed write is run again",
-                    step=step.id,
-                )
+            refuse_retried_write(step, number, self._tools[step.tool].used)
         remember_run(project, [tool.used[0] for tool in self._tools.values()])
 
     def is_write(self, step: PlanStep) -> bool:

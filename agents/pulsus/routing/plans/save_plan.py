@@ -14,6 +14,7 @@ from types import MappingProxyType
 from pulsus.core.compose.plans import pins
 from pulsus.core.compose.plans.build_plan import list_parameters
 from pulsus.core.compose.plans.conversion_notes import list_conversions
+from pulsus.core.compose.plans.dsl.control_checks import refuse_retried_write
 from pulsus.core.compose.plans.dsl.plan_checks import check_plan
 from pulsus.core.compose.plans.type_check import require_types
 from pulsus.core.compose.saved_plans.saved_plan import (
@@ -31,6 +32,7 @@ from pulsus.core.types import ArgSpec, JsonValue, Plan, PlanStep, RouteOutcome, 
 from pulsus.errors import UsageError
 from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.routing import plan_preview
+from pulsus.routing.delivery.candidate_module import pinned_steps, read_module
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.inputs import missing_words
 from pulsus.routing.plans.refuse_secrets import refuse_secret_constants, refuse_secrets
@@ -138,6 +140,7 @@ def _save(
     versions: dict[str, str | None] = {}
     for tool_id, tool in list(tools.items()):
         versions[tool_id], tools[tool_id] = promoted_version(project, tool)
+    _refuse_retried_writes(project, plan.steps, tools)
     steps = tuple(replace(step, version=versions[step.tool]) for step in plan.steps)
     return SavedPlan(
         plan=replace(plan, steps=steps),
@@ -160,6 +163,19 @@ def find_tools(project: Project, steps: Iterable[PlanStep]) -> dict[str, ToolSpe
         assert tool is not None
         found[tool.id] = tool
     return found
+
+
+def _refuse_retried_writes(
+    project: Project, steps: Iterable[PlanStep], tools: Mapping[str, ToolSpec]
+) -> None:
+    """Raise PlanInvalid for `retry` on a write: `pulsus apply` never runs such a plan."""
+    for number, step in enumerate(steps):
+        if step.retry is None:
+            continue
+        tool = tools[step.tool]
+        called = pinned_steps(project, read_module(tool.path)).values()
+        used = (tool, *(promoted_version(project, one)[1] for one, _ in called))
+        refuse_retried_write(step, number, used)
 
 
 def _note_unpromoted(steps: Iterable[PlanStep]) -> Iterator[str]:

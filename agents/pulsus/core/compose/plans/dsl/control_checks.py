@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pulsus.core.compose.plans.dsl.refusal import refuse
-from pulsus.core.types import PlanStep
+from pulsus.core.types import PlanStep, ToolSpec
+from pulsus.errors import PlanInvalid
 
 MAX_ITEMS = 10_000
 """Highest limit of `for_each`."""
@@ -28,6 +29,21 @@ def check_control(step: PlanStep, place: str, earlier: Mapping[str, PlanStep]) -
         _check_range(f"{place}.retry.delay_s", step.retry.delay_s, 0, MAX_DELAY_S)
     if step.timeout_s is not None:
         _check_range(f"{place}.timeout_s", step.timeout_s, 0.001, MAX_TIMEOUT_S)
+
+
+def refuse_retried_write(step: PlanStep, number: int, used: Iterable[ToolSpec]) -> None:
+    """Raise PlanInvalid for `retry` on a step that may write.
+
+    `number` is its place in the plan. `used` are its tool and the tools that it calls, with the
+    kinds on record.
+    """
+    if step.retry is not None and any(tool.kind == "write" for tool in used):
+        raise PlanInvalid(
+            f"step {step.id}: retry is for reads, and {step.tool} may change things",
+            hint="remove retry; a person decides whether a failed write is run again",
+            step=step.id,
+            place=f"plan.steps[{number}].retry",
+        )
 
 
 def _check_range(place: str, value: float, least: float, most: float) -> None:
