@@ -65,6 +65,25 @@ def test_a_line_of_a_checker_is_not_told_as_one_of_the_script(project):
     assert " two.py:" not in done.out
 
 
+@pytest.mark.parametrize("contract", ["Kind: read", "Returns:\n    n (int): A number."])
+def test_a_tool_is_not_adopted_into_a_second_tool_without_its_inputs(contract, project):
+    text = f'"""Count.\n\n{contract}\n"""\n\n\ndef run(n: int) -> dict:\n    return {{"n": n}}\n'
+    (project / "count.py").write_text(text)
+    done = pulsus_here(project, "tools", "adopt", "count.py", "--action", "sum")
+    assert done.code == 2
+    assert "count.py is a tool already" in done.err
+    assert "hint: pulsus promote count.py --action sum" in done.err
+    assert not (project / "workflows/_tmp/count.py").exists()
+
+
+def test_a_script_without_arguments_is_told_without_an_empty_table(project):
+    text = '"""Say."""\n\n\ndef run() -> None:\n    print(1)\n\n\nrun()\n'
+    (project / "say.py").write_text(text)
+    done = pulsus_here(project, "tools", "adopt", "say.py")
+    assert done.code == 0, done.out + done.err
+    assert "argument" not in done.out
+
+
 @pytest.mark.parametrize("name", ["nightly.yaml", "nightly", "nightly.rb"])
 def test_a_file_that_is_no_script_is_not_adopted_as_one(project, name):
     (project / name).write_text("plan: x\nsteps:\n  - a: b\n")

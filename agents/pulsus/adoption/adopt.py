@@ -6,6 +6,7 @@ The script is read, never run. What it does is proven like any other module: in 
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -74,11 +75,12 @@ def adopt(
 
     The test is that of the script if it can be brought along, otherwise a skeleton.
 
-    Raises UsageError for a script that cannot be adopted, and for an existing candidate of that
+    Raises UsageError for a script that cannot be adopted, for a file that is a tool already, and for an existing candidate of that
     name unless `overwrite`. Raises TargetRefused for an invalid place in the catalogue.
     """
     source = candidate_module.read_module(file)
     target = Target(domain, action, name or _tool_name(file))
+    _refuse_tool(project.define(source, file.resolve()), file, target)
     script = _parse_script(source, file, target.name)
     path = project.tmp_dir / f"{target.name}.py"
     if path.exists() and not overwrite:
@@ -116,6 +118,19 @@ def adopt(
     candidate_store.write(note, project.redactor)
     parameters = tuple(tool_module.tool_parameters(script))
     return Adopted(target, path, test, script, parameters, report, tool, tests)
+
+
+def _refuse_tool(found: ToolSpec | BrokenTool, file: Path, target: Target) -> None:
+    """Raise UsageError for a tool: adopted, its `run` would be a part of a script without inputs.
+
+    A script may have a `run` too, but no contract in its docstring.
+    """
+    if file.suffix != ".py" or not isinstance(found, ToolSpec) or found.entry != "run":
+        return
+    if found.kind_declared or "Returns" not in found.missing_sections:
+        place = ["--domain", target.domain] if target.domain else []
+        words = ["pulsus", "promote", str(file), *place, "--action", target.action]
+        raise UsageError(f"{file} is a tool already", hint=shlex.join(words))
 
 
 def _without_examples(tests: BroughtTests, report: ValidationReport) -> BroughtTests:

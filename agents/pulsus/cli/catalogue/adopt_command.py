@@ -49,11 +49,12 @@ def adopt(
 ) -> None:
     """Turn the script FILE into a tool and a test.
 
-    FILE is a shell script, or a Python script that uses argparse or click; its `#!` line or its
-    suffix (.sh, .bash, .dash, .ksh, .py, .pyw) says so. The script is read and not run, and its
-    code is kept. The output lists what could not be converted. The module is written to
-    workflows/_tmp/ and validated like any other. If the script has a pytest or bats file beside it,
-    its tests are brought along where the text allows it.
+    FILE is a shell or Python script; its `#!` line or its suffix (.sh, .bash, .dash, .ksh, .py,
+    .pyw) says so. A Python script without argparse or click gets no arguments, except for the words
+    that it takes from sys.argv. The script is read and not run, and its code is kept. The output
+    lists what could not be converted. The module is written to workflows/_tmp/ and validated like
+    any other. If the script has a pytest or bats file beside it, its tests are brought along where
+    the text allows it.
     """
     from pulsus.adoption.adopt import adopt as adopted
 
@@ -65,7 +66,8 @@ def adopt(
         where = validation_text.relative(found.module, session.project)
         console.echo(strip_controls(f"{file} → {where} (kind: {found.script.kind})"))
         rows = [(p.name, p.hint, p.default or "required", p.text) for p in found.parameters]
-        console.table(("argument", "type", "default", "text"), rows)
+        if rows:
+            console.table(("argument", "type", "default", "text"), rows)
         for note in found.notes:
             console.echo(strip_controls(f"- look at: {note}"))
         for line in _test_lines(found, session.project):
