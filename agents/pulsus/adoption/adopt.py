@@ -75,8 +75,9 @@ def adopt(
 
     The test is that of the script if it can be brought along, otherwise a skeleton.
 
-    Raises UsageError for a script that cannot be adopted, for a file that is a tool already, and for an existing candidate of that
-    name unless `overwrite`. Raises TargetRefused for an invalid place in the catalogue.
+    Raises UsageError for a script that cannot be adopted, for a file that is a tool already, and
+    for an existing candidate of that name unless `overwrite`. Raises TargetRefused for an invalid
+    place in the catalogue.
     """
     source = candidate_module.read_module(file)
     target = Target(domain, action, name or _tool_name(file))
