@@ -191,7 +191,11 @@ class DryRun:
     def _case_failure(self, case: Case, problem: str, shown: list[str]) -> Finding:
         hint = ""
         if case.made_up:
-            hint = f"; {', '.join(case.made_up)} was made up: add an Examples: item that fits"
+            names = ", ".join(f"`{name}`" for name in case.made_up)
+            one = len(case.made_up) == 1
+            which = f"the input {names} had" if one else f"the inputs {names} had"
+            made = "a value was made up" if one else "values were made up"
+            hint = f"; {which} no example, so {made}: add an item to Examples:"
         return Finding(
             ok=False,
             message=f"{case.label}: {problem}{hint}",

@@ -128,10 +128,15 @@ def test_an_argument_that_needs_an_example_is_named_after_the_import(signature):
 
 
 def test_made_up_inputs_that_fail_ask_for_an_example():
-    source = '"""Tool."""\ndef run(path: str):\n    """It."""\n'
-    run, _ = dry(source, SandboxOutcome("failed", "run", message="FileNotFoundError: example"))
-    run.import_smoke()
-    assert "path was made up: add an Examples: item" in run.dry_run().message
+    told = {
+        "path: str": "the input `path` had no example, so a value was made up: ",
+        "a: str, b: str": "the inputs `a`, `b` had no example, so values were made up: ",
+    }
+    for signature, said in told.items():
+        source = f'"""Tool."""\ndef run({signature}):\n    """It."""\n'
+        run, _ = dry(source, SandboxOutcome("failed", "run", message="FileNotFoundError: example"))
+        run.import_smoke()
+        assert run.dry_run().message.endswith(f"; {said}add an item to Examples:")
 
 
 def test_a_program_without_network_is_not_sent_to_an_option_that_does_not_help_it():
