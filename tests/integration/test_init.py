@@ -105,7 +105,10 @@ def test_tools_hidden_by_an_older_ignore_file_are_named_and_still_validated(tmp_
     tool = next(f["path"] for f in hidden if f["path"].endswith(".py"))
     since = pulsus_here(tmp_path, "validate", tool, "--changed-since", "HEAD", "--output", "github")
     assert f"::warning file={tool}" in since.out
-    assert "git ignores this module (.gitignore:1: logs/)" in since.out
+    assert (
+        "git ignores this module (.gitignore:1: logs/): it is never committed; "
+        "`pulsus tools check` lists all such modules"
+    ) in since.out
 
 
 def test_init_keeps_existing_files(tmp_path):

@@ -147,6 +147,29 @@ def test_a_folder_without_git_gets_no_advice_about_revisions(tmp_path):
 
 @pytest.mark.seconds
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+def test_a_folder_of_candidates_is_not_refused_for_the_tests_that_pulsus_wrote(many):
+    tmp = many / "workflows/_tmp"
+    tmp.mkdir(parents=True, exist_ok=True)
+    test = "def test_it() -> None:\n    assert True\n"
+    for folder in (tmp, many / "mine/sub"):
+        (folder / "test_double.py").write_text(test)
+    (tmp / "double.py").write_text(DOCUMENTED)
+    (tmp / "test_alone.py").write_text(DOCUMENTED)
+    (many / ".gitignore").write_text("workflows/_tmp/\n")
+    subprocess.run(["git", "init", "-q", many], check=True, timeout=30)
+    found = pulsus_here(many, "validate", tmp, "--output", "json")
+    assert [Path(one["path"]).name for one in found.json["modules"]] == [
+        "double.py",
+        "test_alone.py",
+    ]
+    assert found.code == 0, found.out
+    assert not any(one["warnings"] for one in found.json["modules"]), "git need not have candidates"
+    named = pulsus_here(many, "validate", tmp / "test_double.py", "--output", "json")
+    assert named.code == 3, "a test that is named is validated"
+    other = pulsus_here(many, "validate", "mine/sub", "--output", "json")
+    assert "test_double.py" in {Path(one["path"]).name for one in other.json["modules"]}
+
+
 def test_a_changed_step_selects_its_composition(tmp_path):
     folder = make(tmp_path / "project", "requests")
     request = "summarise the matrix then plot it as a bar chart picture"

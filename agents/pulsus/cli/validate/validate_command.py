@@ -50,7 +50,8 @@ def command(
 ) -> None:
     """Prove modules: static gate, ruff, mypy, import, and a dry run in a sandbox without network.
 
-    PATH is a module or a folder of modules. The configuration of the validated tree is never read.
+    PATH is a module or a folder of modules. In a folder of candidates, the tests that Pulsus wrote
+    beside them are left out. The configuration of the validated tree is never read.
     """
     if watch:
         raise SystemExit(_watch(session, paths, revision))

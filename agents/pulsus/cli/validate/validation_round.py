@@ -60,7 +60,8 @@ class Validation:
 
     def modules(self, paths: Iterable[Path], revision: str | None) -> list[File]:
         """Return every module below `paths` once, by path; with `revision`, the changed ones."""
-        found = {path.resolve(): path for path in _listed(paths)}
+        tmp = self._app.tmp_dir.resolve()
+        found = {path.resolve(): path for path in _listed(paths, tmp)}
         modules = [(real, _bytes(found[real])) for real in sorted(found)]
         return self._changed(modules, revision) if revision is not None else modules
 
@@ -79,8 +80,13 @@ class Validation:
         return [(p, code) for p, code in modules if p in changed or self._moved(code, changed)]
 
     def _warned(self, found: Sequence[CheckedModule]) -> list[CheckedModule]:
-        """Return the verdicts, with a warning on each module that git ignores."""
-        ignored = self._ignored([checked.report.path for checked in found])
+        """Return the verdicts, with a warning on each module that git ignores.
+
+        Candidates have none: Pulsus itself keeps them out of git.
+        """
+        tmp = self._app.tmp_dir.resolve()
+        paths = [checked.report.path for checked in found]
+        ignored = self._ignored([path for path in paths if not path.is_relative_to(tmp)])
         if not ignored:
             return list(found)
         return [
@@ -94,7 +100,10 @@ class Validation:
         """Return why each module that git ignores is never committed."""
         from pulsus.core.validators.git_changes import list_ignored_modules
 
-        said = "git ignores this module ({}): it is never committed; `pulsus tools check`"
+        said = (
+            "git ignores this module ({}): it is never committed; "
+            "`pulsus tools check` lists all such modules"
+        )
         found = list_ignored_modules(self._session.project, paths)
         return {one.path: said.format(one.rule) for one in found}
 
@@ -169,13 +178,17 @@ def require_module_name(path: Path, *, hint: str) -> None:
         raise UsageError(f"{path} is no .py file", hint=hint)
 
 
-def _listed(paths: Iterable[Path]) -> Iterator[Path]:
+def _listed(paths: Iterable[Path], tmp: Path) -> Iterator[Path]:
     for path in paths:
         if not path.is_dir():
             require_module_name(path, hint="name the file of a module, or its folder")
             yield path
             continue
-        found = [p for p in path.rglob("*.py") if not _ignored(p.relative_to(path))]
+        found = [
+            p
+            for p in path.rglob("*.py")
+            if not _ignored(p.relative_to(path)) and not _is_test_of_candidate(p, tmp)
+        ]
         if not found:
             raise UsageError(f"{path} holds no module", hint="name a .py file or its folder")
         yield from found
@@ -183,6 +196,16 @@ def _listed(paths: Iterable[Path]) -> Iterator[Path]:
 
 def _ignored(path: Path) -> bool:
     return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def _is_test_of_candidate(path: Path, tmp: Path) -> bool:
+    """Return True for the test that Pulsus wrote beside a candidate, which is no module.
+
+    Elsewhere, and alone, `test_port.py` may be a tool, and a tool is never left out.
+    """
+    name = path.name.removeprefix("test_")
+    is_pair = name != path.name and path.with_name(name).is_file()
+    return is_pair and path.resolve().is_relative_to(tmp)
 
 
 def _bytes(path: Path) -> bytes:
