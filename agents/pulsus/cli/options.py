@@ -19,7 +19,7 @@ from pulsus.cli.command_session import (
 )
 from pulsus.cli.console import name_given_places, warn
 from pulsus.core.system.regular_files import endless_kind
-from pulsus.errors import Denied, PulsusError
+from pulsus.errors import Denied, PulsusError, UsageError
 
 
 class GivenFile(click.Path):
@@ -47,6 +47,12 @@ class GivenFolder(click.Path):
         if os.path.isfile(value):  # noqa: PTH113 - a text that is no path is for click to refuse
             self.fail(f"{os.fsdecode(value)!r} is a file, and a folder is expected.", param, ctx)
         return super().convert(value, param, ctx)
+
+
+def require_module_name(path: Path, *, hint: str) -> None:
+    """Raise UsageError for a file whose name is none of a module: its text is not worth a proof."""
+    if path.is_file() and path.suffix != ".py":
+        raise UsageError(f"{path} is no .py file", hint=hint)
 
 
 _SWITCHES = ("cache_enabled", "embeddings_enabled", "rag_enabled")

@@ -11,7 +11,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
-from pulsus.cli.options import GivenFile, common, network_option
+from pulsus.cli.options import GivenFile, common, network_option, require_module_name
 from pulsus.cli.render.validation_text import relative
 from pulsus.cli.requester import RequestOptions, find_requester, keep_request, request_options
 from pulsus.errors import UsageError
@@ -75,7 +75,6 @@ def command(
     With --request it is proven and then waits for another person, who sees the contract, the
     difference, the proof and the effects. Approving it promotes exactly these bytes.
     """
-    from pulsus.cli.validate.validation_round import require_module_name
     from pulsus.core.storage.records.promotion_target import Target
     from pulsus.routing.delivery.candidate_module import file_module
 

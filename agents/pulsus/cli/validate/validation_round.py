@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pulsus.cli import console
+from pulsus.cli.options import require_module_name
 from pulsus.cli.validate.text_report import count_verdicts
 from pulsus.core.system import regular_files
 from pulsus.core.validators.batch import Batch, Judges
@@ -170,12 +171,6 @@ def _print(found: Sequence[CheckedModule], session: CommandSession) -> None:
     for line in text.split("\n")[:-1] if columns else []:
         console.echo(line, columns)
     console.result("" if columns else text)
-
-
-def require_module_name(path: Path, *, hint: str) -> None:
-    """Raise UsageError for a file whose name is none of a module: its text is not worth a proof."""
-    if path.is_file() and path.suffix != ".py":
-        raise UsageError(f"{path} is no .py file", hint=hint)
 
 
 def _listed(paths: Iterable[Path], tmp: Path) -> Iterator[Path]:
