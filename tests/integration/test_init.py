@@ -262,3 +262,13 @@ def test_an_empty_catalogue_is_not_told_to_list_its_tools(tmp_path, args):
     done = pulsus_here(tmp_path, *args)
     assert "hint: the catalogue is empty: `pulsus init` copies the starter tools\n" in done.err
     assert "shows every id" not in done.err
+
+
+def test_a_decision_that_lacks_an_input_says_in_a_pipe_how_to_run_it(tmp_path):
+    assert pulsus_here(tmp_path, "init").code == 0
+    done = pulsus_here(tmp_path, "route", "biggest files")
+    assert done.code == 0
+    assert "nothing ran: in a pipe or a script a request is only decided; " in done.err
+    assert "add --run --input folder=… to run it\n" in done.err
+    given = pulsus_here(tmp_path, "route", "biggest files", "--input", "folder=.")
+    assert "nothing ran" not in given.err

@@ -201,10 +201,14 @@ def _tell_that_it_stops(options: RouteOptions) -> None:
 def _tell_that_a_pipe_runs_nothing(
     session: CommandSession, options: RouteOptions, outcome: RouteOutcome
 ) -> None:
-    """Say after `pulsus "REQUEST"` in a pipe or a script, which only decides, how to run it."""
+    """Say in a pipe or a script, where a request is only decided, how to run it.
+
+    `pulsus route` asks for a decision, so it is told this only if an input is missing.
+    """
     stops = options.run or options.plan or options.dry_run
     bare = click.get_current_context().meta.get("pulsus.bare", False)
-    if not bare or stops or session.verbosity < 0:
+    asks_inputs = bool(outcome.missing) and not console.is_terminal(sys.stdout)
+    if stops or session.verbosity < 0 or not (bare or asks_inputs):
         return
     from pulsus.routing.inputs.missing_words import proposed_options, types_of
 
