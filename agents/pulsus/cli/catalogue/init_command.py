@@ -50,8 +50,8 @@ def command(session: CommandSession, folder: Path, empty: bool) -> None:
     console.echo(f"{console.counted(len(made), 'file')} created, {kept} kept")
     enter = _enter(root)
     if empty:
-        first = enter.replace(" && ", ", ")
-        console.echo(f"next: {first}write a tool below workflows/domains, then: pulsus tools check")
+        domains = _seen_from_here(root) / "workflows/domains"
+        console.echo(f"next: write a tool below {domains}, then: {enter}pulsus tools check")
         return
     console.echo(f'next: {enter}pulsus "how full are my disks"')
     console.echo("      (--explain instead shows why a tool is chosen, and runs nothing)")
@@ -59,11 +59,14 @@ def command(session: CommandSession, folder: Path, empty: bool) -> None:
 
 def _enter(root: Path) -> str:
     """Return the `cd` that a command needs before it works on the new catalogue."""
+    shown = _seen_from_here(root)
+    return "" if shown == Path() else f"cd {shlex.quote(str(shown))} && "
+
+
+def _seen_from_here(root: Path) -> Path:
+    """Return the path of the catalogue below the current folder, or its whole path elsewhere."""
     here, there = Path.cwd().resolve(), root.resolve()
-    if here == there:
-        return ""
-    shown = there.relative_to(here) if there.is_relative_to(here) else there
-    return f"cd {shlex.quote(str(shown))} && "
+    return there.relative_to(here) if there.is_relative_to(here) else there
 
 
 def _log(
