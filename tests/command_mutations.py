@@ -32,6 +32,7 @@ def kind(command: str, context: JudgeContext) -> str:
     general = (
         "not an option that",
         "not a subcommand that",
+        "is a read only with",
         "reads with",
         "is known to read",
         "takes no further operand",
