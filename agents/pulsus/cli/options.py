@@ -50,7 +50,7 @@ class GivenFolder(click.Path):
 
 
 def require_module_name(path: Path, *, hint: str) -> None:
-    """Raise UsageError for a file whose name is none of a module: its text is not worth a proof."""
+    """Raise UsageError for a file that is not named `*.py`, before its text is validated."""
     if path.is_file() and path.suffix != ".py":
         raise UsageError(f"{path} is no .py file", hint=hint)
 
