@@ -32,8 +32,10 @@ def explain_usage(
     path = context.command_path if context else "pulsus"
     if isinstance(error, click.BadOptionUsage):  # click gives it no context
         path = _command_path(words, group)
-    if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        called = context.command if context else None
+    called = context.command if context else None
+    if isinstance(error, click.exceptions.NoArgsIsHelpError) or (
+        isinstance(error, click.NoSuchOption) and _lacks_subcommand(called, path, words)
+    ):
         known = ", ".join(called.commands) if isinstance(called, click.Group) else ""
         return UsageError(
             f"`{path}` needs a subcommand",
@@ -42,6 +44,9 @@ def explain_usage(
     hint = f"`{path} --help` shows how"
     if isinstance(error, click.NoSuchOption) and path == "pulsus" and _is_of_route(error, group):
         hint = f'options come last: pulsus "REQUEST" {error.option_name}; {hint}'
+    elif isinstance(error, click.NoSuchOption) and not error.possibilities and _has_inputs(called):
+        name = error.option_name.lstrip("-").replace("-", "_")
+        hint = f"for an input of a tool, write --input {name}=VALUE; {hint}"
     if isinstance(error, click.BadParameter):
         message, fix = explain_bad_value(error)
         if fix:
@@ -52,6 +57,22 @@ def explain_usage(
     if context and (pairs := _pairs_without_option(error, context, words)):
         hint = f"write {' '.join(f'--input {shlex.quote(pair)}' for pair in pairs)}; {hint}"
     return UsageError(error.format_message(), hint=hint)
+
+
+def _lacks_subcommand(called: click.Command | None, path: str, words: Sequence[str]) -> bool:
+    """Return True if the line has an option for a group such as `pulsus runs`, but no subcommand.
+
+    `pulsus` itself routes a request, and needs none.
+    """
+    return (
+        isinstance(called, click.Group)
+        and path != "pulsus"
+        and not any(word in called.commands for word in words)
+    )
+
+
+def _has_inputs(called: click.Command | None) -> bool:
+    return called is not None and any("--input" in each.opts for each in called.params)
 
 
 def _is_of_route(error: click.NoSuchOption, group: click.Group) -> bool:
@@ -66,8 +87,9 @@ def _pairs_without_option(
     error: click.ClickException, context: click.Context, words: Sequence[str]
 ) -> list[str]:
     """Return the words K=V of the line that a command with `--input` got without it."""
-    takes_inputs = any("--input" in option.opts for option in context.command.params)
-    if not takes_inputs or not error.message.startswith("Got unexpected extra argument"):
+    if not _has_inputs(context.command) or not error.message.startswith(
+        "Got unexpected extra argument"
+    ):
         return []
     behind = pairwise(words)
     return [word for before, word in behind if before != "--input" and _PAIR.match(word)]
