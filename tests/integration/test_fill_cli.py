@@ -49,8 +49,15 @@ def test_text_for_people_is_no_json(tmp_path):
     assert first == "a:"
     assert [line.split("  (p ")[0] for line in values] == ['  folder = "/var/log"', "  limit = 5"]
     assert [line.split(", from ")[1] for line in values] == ["'/var/log')", "'five')"]
-    assert error.startswith("row 2: it is no JSON")
+    assert error == "row 2: it is no JSON: Expecting value at character 1"
     assert hint.startswith("  hint: give ")
+
+
+def test_an_unfinished_row_is_not_said_to_have_a_second_line(tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"query": "5 biggest"\n', encoding="utf-8")
+    for words in (["fill"], ["commands", "classify"]):
+        done = pulsus_here(tmp_path, *words, "--jsonl", "rows.jsonl", "--output", "json")
+        assert "row 1: it is no JSON: Expecting ',' delimiter at character 22" in done.out
 
 
 def test_the_steps_of_a_composition_are_answered_one_by_one(tmp_path):

@@ -169,12 +169,14 @@ def _parse_line(line: bytes) -> Any:
     if not line.strip():
         raise _BadRow("it is empty")
     try:
-        text = line.decode("utf-8-sig")
+        text = line.decode("utf-8-sig").rstrip()
         return json.loads(
             text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeated_keys
         )
     except RecursionError:
         raise _BadRow("it is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise _BadRow(f"it is no JSON: {error.msg} at character {error.pos + 1}") from None
     except ValueError as error:
         raise _BadRow(f"it is no JSON: {error}") from None
 
