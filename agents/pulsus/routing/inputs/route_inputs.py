@@ -118,7 +118,8 @@ def with_inputs(
         if name not in inputs and name not in found
     }
     inputs |= {a.name: d for a in args if a.name not in inputs and (d := _default(a)) is not None}
-    unused = read.unused
+    called = {word for step in steps for word in (step.tool.name, step.tool.id)}
+    unused = tuple(text for text in read.unused if text not in called)
     if unused and given:
         request = plan_steps.readable_request(outcome)
         declined = _declined_texts(request, steps, args, given, now)

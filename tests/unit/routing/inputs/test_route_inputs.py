@@ -83,6 +83,11 @@ def test_a_value_that_no_input_takes_is_named():
     assert found.unused == ("10.1.2.3",)
 
 
+def test_the_name_of_the_selected_tool_is_not_called_unused():
+    assert filled("biggest_files").unused == ()
+    assert filled("other_files").unused == ("other_files",)
+
+
 def test_a_value_that_is_the_default_is_not_called_unused():
     found = filled("10 biggest files in /srv")
     assert (found.unused, found.inputs["limit"].value) == ((), 10)
