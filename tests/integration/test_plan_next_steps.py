@@ -261,7 +261,7 @@ def test_a_value_that_apply_was_given_needs_no_new_plan(own):
     assert error["code"] == "NOTHING_TO_UNDO"
     run_id = error["message"].split()[0]
     assert error["hint"].startswith(
-        f"`pulsus runs show {run_id}` has its steps and what they returned: take"
+        f"`pulsus runs replay {run_id}` shows what its steps did and returned: take"
     )
     assert "author" not in error["hint"], "save_report failed: no contract would have helped"
 
@@ -272,10 +272,10 @@ def test_an_operator_whose_run_cannot_be_undone_is_told_first_what_to_do_now(own
     undone = pulsus_here(own, "runs", "undo", "last", "--output", "json")
     error = undone.json["error"]
     assert (undone.code, error["code"]) == (5, "NOTHING_TO_UNDO")
-    look = f"pulsus runs show {error['message'].split()[0]}"
+    look = f"pulsus runs replay {error['message'].split()[0]}"
     assert error["hint"] == (
-        f"`{look}` has its steps and what they returned: take these writes back by hand, or with a "
-        "tool that does the opposite (`pulsus tools list`); the author of a tool can name its "
+        f"`{look}` shows what its steps did and returned: take these writes back by hand, or with "
+        "a tool that does the opposite (`pulsus tools list`); the author of a tool can name its "
         "opposite as `Undo:` in its contract"
     )
     shown = " ".join(pulsus_here(own, *look.split()[1:]).out.split())

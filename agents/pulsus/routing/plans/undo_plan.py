@@ -88,8 +88,8 @@ def _way_back(run_id: str, *, undeclared: bool) -> str:
     """
     author = "; the author of a tool can name its opposite as `Undo:` in its contract"
     return (
-        f"`pulsus runs show {run_id}` has its steps and what they returned: take these writes back "
-        "by hand, or with a tool that does the opposite (`pulsus tools list`)"
+        f"`pulsus runs replay {run_id}` shows what its steps did and returned: take these writes "
+        "back by hand, or with a tool that does the opposite (`pulsus tools list`)"
         f"{author if undeclared else ''}"
     )
 
