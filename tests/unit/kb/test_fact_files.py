@@ -29,24 +29,26 @@ FAULTS = [
     ("nodes:\n- name: a\n- name: a\n", 3, "remove"),
     ("nodes:\n- name: a\nlinks:\n- a: a\n  b: b\n  cost: 1\n", 5, "nodes"),
     ("nodes:\n- name: a\nvms:\n- vmid: 1\n  host: aa\n", 5, "'a'"),
-    (
-        "nodes:\n- name: a\nalerts: []\nmetrics:\n- {node: b, metric: m, value: 1, at: x}\n",
-        5,
-        "ISO",
-    ),
-    ('{\n\t"nodes": [\n\t\t{"name": "a", "ram_mib": 1.5}]}', 3, "whole number"),
     ('{"nodes": [{"name": "a",\n"name": "b"}]}', 2, "correct"),
     ('{"nodes":\n nul}', 2, "correct"),
     ('{"nodes": "NaN",\n"links": NaN}', 2, "correct"),
-    ('{"observed_at":\n"0001-01-01T00:00:00Z"}', 1, "from 1970"),
-    ('{"ttl_seconds": 31622400,\n"observed_at": "9999-12-31T23:59:59Z"}', 2, "to 8999"),
-    ("nodes: [\n", 1, "near the end of the text"),
     ("nodes: &x []\n", 1, "correct"),
     ("[" * 100_000, 1, "sections"),
     ("nodes: " + "[" * 1000, 1, "correct"),
-    ("- a\n", 1, "object"),
-    ("", 1, "object"),
     (b"nodes:\n- name: \xff\n", 2, "UTF-8"),
+]
+REASONS = [
+    ("nodes:\n- name: a\nalerts: []\n" + AT, 5, "must be an ISO 8601 time with its zone"),
+    ('{\n\t"nodes": [\n\t\t{"name": "a", "ram_mib": 1.5}]}', 3, "must be a whole number"),
+    ('{"observed_at":\n"0001-01-01T00:00:00Z"}', 1, "must be a time from 1970"),
+    (
+        '{"ttl_seconds": 31622400,\n"observed_at": "9999-12-31T23:59:59Z"}',
+        2,
+        "must be a time from 1970 to 8999",
+    ),
+    ("- a\n", 1, "must be an object"),
+    ("", 1, "must be an object"),
+    ("nodes: [\n", 1, "near the end of the text"),
 ]
 
 
@@ -55,8 +57,17 @@ def test_a_fault_is_shown_with_its_line_and_its_fix(tmp_path, text, line, fix):
     with pytest.raises(FactsInvalid) as caught:
         read(tmp_path, text)
     assert caught.value.message.startswith(f"facts.yaml:{line}: ")
-    assert fix in f"{caught.value.message}; {caught.value.hint}"
-    assert caught.value.hint
+    assert fix in caught.value.hint
+    assert caught.value.details["line"] == line
+
+
+@pytest.mark.parametrize(("text", "line", "reason"), REASONS)
+def test_a_wrong_value_is_shown_with_its_line_and_what_it_must_be(tmp_path, text, line, reason):
+    with pytest.raises(FactsInvalid) as caught:
+        read(tmp_path, text)
+    assert caught.value.message.startswith(f"facts.yaml:{line}: ")
+    assert reason in caught.value.message
+    assert caught.value.hint in {"correct that value", "correct that line"}
     assert caught.value.details["line"] == line
 
 
