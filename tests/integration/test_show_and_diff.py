@@ -88,7 +88,7 @@ def test_show_names_a_tool_and_a_file_that_moved(tmp_path):
     assert "text/count/count_words no longer exists" in shown.json["moved"][0]
     assert "the file m.json" in shown.json["moved"][1]
     text = pulsus_here(project, "show", "plan.yaml").out
-    assert "2 moved since it was made" in text
+    assert "2 parts moved since the plan was made" in text
     assert "unchanged since it was made" not in text
 
 

@@ -148,7 +148,6 @@ def _lines(applied: AppliedRun) -> list[str]:
     for each in applied.record.steps:
         if each.item is not None:
             continue
-        why = (each.error or {}).get("message") or each.reason or ""
         match each.state:
             case "skipped" if each.reason == "condition":
                 why = "its when is false"
@@ -157,7 +156,7 @@ def _lines(applied: AppliedRun) -> list[str]:
             case "done":
                 why = ""
             case _:
-                pass
+                why = (each.error or {}).get("message") or each.reason or ""
         found.append(f"{_WORDS.get(each.state, 'FAILED')} {each.step}{f': {why}' if why else ''}")
     end = applied.end
     if end.state != "done":

@@ -78,4 +78,4 @@ def suggest_for_mismatch(own: Ranked) -> str:
 def suggest_for_competitor(winner: Ranked, fix: str) -> str:
     """Return the advice for a tool that lost to a sure winner, with what it costs the winner."""
     who = winner.tool.id
-    return f"only if {who} (p {winner.p:.2f}) is wrong here: {fix}; that takes requests from {who}"
+    return f"only if {who} (p {winner.p:.2f}) is wrong here: {fix}; {who} then loses such requests"

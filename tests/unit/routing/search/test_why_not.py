@@ -268,7 +268,7 @@ def test_a_tool_that_lost_to_a_sure_one_hears_whose_requests_it_would_take():
     about = (first.tool, own.tool)
     answer = told("a/b/l", found, Catalogue(Path("/w"), about))
     assert answer.fix.startswith("only if a/b/w (p 0.97) is wrong here: ")
-    assert answer.fix.endswith("that takes requests from a/b/w")
+    assert answer.fix.endswith("; a/b/w then loses such requests")
 
 
 def test_slips_and_cut_negations_are_not_advised_as_an_intent():

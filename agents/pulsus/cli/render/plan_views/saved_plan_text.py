@@ -54,7 +54,8 @@ def _list_lines(page: PlanPage, most: int | None, style: Style) -> Iterator[str]
         yield _row("order", describe_stages(page.graph.stages, saved.writes), 0)
     yield _row("sha256", page.hash.removeprefix("sha256:"), 0)
     if page.moved:
-        yield _row("state", style(f"{len(page.moved)} moved since it was made", "red"), 0)
+        count = f"{len(page.moved)} {'part' if len(page.moved) == 1 else 'parts'}"
+        yield _row("state", style(f"{count} moved since the plan was made", "red"), 0)
         yield from (_row("", f"- {cut(each, most)}", 0) for each in page.moved)
     else:
         yield _row("state", style("unchanged since it was made", "green"), 0)

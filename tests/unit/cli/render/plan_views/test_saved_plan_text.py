@@ -141,7 +141,7 @@ def test_a_missing_input_is_named_with_the_command_that_gives_it():
 
 def test_a_moved_plan_lists_each_part_and_offers_no_apply():
     text = shown(saved(step("a")), moved=("a: d/a/reader no longer exists", "the setting run.x"))
-    assert "2 moved since it was made" in text
+    assert "2 parts moved since the plan was made" in text
     assert "- a: d/a/reader no longer exists" in text
     assert "unchanged since it was made" not in text
     assert "pulsus apply" not in text
