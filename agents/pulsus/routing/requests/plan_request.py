@@ -156,7 +156,7 @@ def _lines(applied: AppliedRun) -> list[str]:
             case "done":
                 why = ""
             case _:
-                why = (each.error or {}).get("message") or each.reason or ""
+                why = str((each.error or {}).get("message") or each.reason or "")
         found.append(f"{_WORDS.get(each.state, 'FAILED')} {each.step}{f': {why}' if why else ''}")
     end = applied.end
     if end.state != "done":
