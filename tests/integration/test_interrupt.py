@@ -1,10 +1,12 @@
 """Ctrl-C ends every command with one line and exit 130."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +39,22 @@ def folder(tmp_path):
     return folder
 
 
+def wait_for_handler(running):
+    """Return True once the process handles Ctrl-C, and False if it ends before that.
+
+    Before the interpreter has begun, and after it has ended, the system ends a process by itself.
+    """
+    until = time.monotonic() + 60
+    while running.poll() is None:
+        status = Path(f"/proc/{running.pid}/status").read_text(encoding="ascii")
+        (caught,) = re.findall(r"^SigCgt:\s*(\w+)$", status, re.MULTILINE)
+        if int(caught, 16) >> (signal.SIGINT - 1) & 1:
+            return True
+        assert time.monotonic() < until, "the command neither began nor ended"
+        time.sleep(0.005)
+    return False
+
+
 @pytest.mark.parametrize(
     "after", [0.3, *(pytest.param(later, marks=pytest.mark.seconds) for later in (1.0, 2.5))]
 )
@@ -56,7 +74,7 @@ def test_ctrl_c_is_one_line_and_exit_130(folder, command, after):
         text=True,
     )
     time.sleep(after)
-    pressed = running.poll() is None
+    pressed = wait_for_handler(running)
     if pressed:
         os.killpg(running.pid, signal.SIGINT)
     out, err = running.communicate(timeout=60)
