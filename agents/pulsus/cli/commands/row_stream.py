@@ -169,7 +169,7 @@ def _parse_line(line: bytes) -> Any:
     if not line.strip():
         raise _BadRow("it is empty")
     try:
-        text = line.decode("utf-8-sig").rstrip()
+        text = line.decode("utf-8-sig").rstrip("\r\n")
         return json.loads(
             text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeated_keys
         )

@@ -130,7 +130,7 @@ def _parse_row(line: bytes) -> dict[str, Any]:
     if len(line) >= LONGEST:
         raise _InvalidRow(f"it is longer than {LONGEST} bytes")
     try:
-        row = json.loads(line.decode("utf-8-sig").rstrip())
+        row = json.loads(line.decode("utf-8-sig").rstrip("\r\n"))
     except json.JSONDecodeError as error:
         raise _InvalidRow(f"it is no JSON: {error.msg} at character {error.pos + 1}") from None
     except (ValueError, RecursionError) as error:

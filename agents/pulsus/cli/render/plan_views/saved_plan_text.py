@@ -18,6 +18,7 @@ from pulsus.cli.render.plan_views.step_words import (
     describe_value,
 )
 from pulsus.core.telemetry.sanitize import strip_controls
+from pulsus.core.text.plurals import counted
 from pulsus.core.types import PlanStep
 from pulsus.routing.clarify import WRITES
 
@@ -54,7 +55,7 @@ def _list_lines(page: PlanPage, most: int | None, style: Style) -> Iterator[str]
         yield _row("order", describe_stages(page.graph.stages, saved.writes), 0)
     yield _row("sha256", page.hash.removeprefix("sha256:"), 0)
     if page.moved:
-        count = f"{len(page.moved)} {'part' if len(page.moved) == 1 else 'parts'}"
+        count = counted(len(page.moved), "part")
         yield _row("state", style(f"{count} moved since the plan was made", "red"), 0)
         yield from (_row("", f"- {cut(each, most)}", 0) for each in page.moved)
     else:
