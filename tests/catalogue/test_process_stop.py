@@ -20,6 +20,15 @@ DEAF = (
 pytestmark = pytest.mark.seconds
 
 
+def start_sleeper():
+    """Start `sleep 60`, and wait until `/proc` has its words: they come after its name."""
+    sleeper = subprocess.Popen(["sleep", "60"])
+    limit = time.monotonic() + 20
+    while not Path(f"/proc/{sleeper.pid}/cmdline").read_bytes():
+        assert time.monotonic() < limit
+    return sleeper
+
+
 def start_deaf():
     """Start a process that ignores SIGTERM."""
     deaf = subprocess.Popen([sys.executable, "-c", DEAF], stdout=subprocess.PIPE)
@@ -29,8 +38,7 @@ def start_deaf():
 
 
 def stop_gently():
-    sleeper = subprocess.Popen(["sleep", "60"])
-    other = subprocess.Popen(["sleep", "60"])
+    sleeper, other = start_sleeper(), start_sleeper()
     shown = import_tool(STOP).run(sleeper.pid, "sleep", allow_kill=True, dry_run=True)
     assert (shown["signals"], shown["stopped"], sleeper.poll()) == (["TERM", "KILL"], False, None)
     result = change(STOP, pid=sleeper.pid, name="sleep", started=shown["started"])
@@ -65,7 +73,7 @@ def test_sigkill_follows_only_if_it_is_allowed():
 
 def refuse_the_wrong_process():
     tool = import_tool(STOP)
-    sleeper = subprocess.Popen(["sleep", "60"])
+    sleeper = start_sleeper()
     with pytest.raises(ValueError, match=r"is sleep, not 'rsync': the id may have been used again"):
         tool.run(sleeper.pid, "rsync")
     with pytest.raises(ValueError, match=r"not at 2020-01-01T00:00:00: the id may have been used"):
@@ -84,7 +92,7 @@ def test_a_process_that_got_the_id_of_another_one_is_never_hit():
 
 
 def look_up():
-    sleeper = subprocess.Popen(["sleep", "60"])
+    sleeper = start_sleeper()
     tool = import_tool(LOOK)
     found = tool.run(sleeper.pid)
     assert (found["running"], found["name"], found["parent"]) == (True, "sleep", os.getpid())
