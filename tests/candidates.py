@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
-from pulsus.core.contract import read_tool
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.sandbox.job import SandboxOutcome
 from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.core.validators.pipeline import Pipeline

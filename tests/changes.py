@@ -4,8 +4,9 @@ import functools
 import stat
 from pathlib import Path
 
-from pulsus.core.contract import matches, read_tool
 from pulsus.core.contract.declared_call import render_value
+from pulsus.core.contract.example_match import matches
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.types import ToolSpec
 from pulsus.execution.confinement.declared_effects import literal_defaults
 from tests.catalogue.conftest import import_tool, module_of

@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 from textwrap import dedent
 
-from pulsus.core.contract import read_tool
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.types import ArgSpec, BrokenTool, OutputSpec, ToolSpec
 
 ROWS = "list[dict[str, Any]]"

@@ -2,9 +2,9 @@
 
 `dataclasses` generates and compiles six functions for each frozen class. That takes half a
 millisecond a class, and a warm route imports more than a hundred of them: a fifth of its time. Here
-only `__init__` is compiled; all classes share the other methods. Type checkers see
-`dataclasses.dataclass`, and `fields`, `replace` and `asdict` work as usual. The `replace` of this
-module does the same as that of `dataclasses`, in less time.
+only `__init__` is compiled, at its first call; all classes share the other methods. Type checkers
+see `dataclasses.dataclass`, and `fields`, `replace` and `asdict` work as usual. The `replace` of
+this module does the same as that of `dataclasses`, in less time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _add_methods(cls: Any) -> Any:
     names = [f.name for f in fields]
     cls._names, cls._values = names, staticmethod(_build_getter(names))
     cls._shown = [f.name for f in fields if f.repr]
-    cls.__init__ = _build_init(cls, fields)
+    _build_init_late(cls, fields)
     # A method that the class defines itself stays. Python sets `__hash__` to None beside `__eq__`.
     for name, method in _METHODS.items():
         if name not in cls.__dict__ or cls.__dict__[name] is None:
@@ -63,6 +63,19 @@ def _build_getter(names: list[str]) -> Callable[[Any], Any]:
             return lambda value: (getattr(value, name),)
         case _:
             return attrgetter(*names)
+
+
+def _build_init_late(cls: Any, fields: tuple[dataclasses.Field[Any], ...]) -> None:
+    """Give the class an `__init__` that replaces itself by the compiled one at its first call.
+
+    A run makes values of half of the classes that it imports.
+    """
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        cls.__init__ = _build_init(cls, fields)
+        cls.__init__(self, *args, **kwargs)
+
+    cls.__init__ = __init__
 
 
 def _build_init(cls: Any, fields: tuple[dataclasses.Field[Any], ...]) -> Any:

@@ -29,7 +29,7 @@ SANDBOXED = """
 import sys
 from pathlib import Path
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.contract import read_tool
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.validators.steps.smoke_and_dry_run import DryRun

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.contract import matches, read_tool
+from pulsus.core.contract.example_match import matches
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.types import ToolSpec
 
 TOOLS = [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pulsus.core.compose.guardrails import all_rules
 from pulsus.core.compose.writing import caller_examples, module_from_answer
-from pulsus.core.contract import read_tool
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.python_source import imports
 from pulsus.core.sandbox.interpreter import own_interpreter
 from pulsus.core.storage.promotion import needed_bump

@@ -8,7 +8,7 @@ into C may take is bounded by `core/system/fork_pool.py`, which no module of thi
 import sys
 from pathlib import Path
 
-from pulsus.core.contract import read_tool
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.types import BrokenTool
 from pulsus.core.validators.effects import constant_targets, effect_uses
 from pulsus.core.validators.steps.static_gate import run_static_gate

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.contract import read_tool
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.types import ToolSpec
 from pulsus.errors import PulsusError
 from pulsus.execution.confinement.choose_confinement import RunLimits, plan_confinement

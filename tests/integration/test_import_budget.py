@@ -47,6 +47,28 @@ def modules(folder, *args):
     return set(json.loads(done.stderr.splitlines()[-1]))
 
 
+COMPILED = """
+import json, re._compiler, sys
+compile, count = re._compiler.compile, []
+re._compiler.compile = lambda *args: count.append(args[0]) or compile(*args)
+sys.argv = ["pulsus", *sys.argv[1:]]
+from pulsus.__main__ import main
+try:
+    main()
+except SystemExit:
+    pass
+print(len(count), file=sys.stderr)
+"""
+
+
+def patterns(folder, *args):
+    """Return how many regular expressions a command compiles."""
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILED, *args], cwd=folder, capture_output=True, check=True
+    )
+    return int(done.stderr.splitlines()[-1])
+
+
 def imported(folder, *args):
     return modules(folder, *args) & HEAVY
 
@@ -58,6 +80,17 @@ def test_a_warm_route_imports_no_heavy_library(tmp_path):
         assert pulsus(folder, "route", COUNT, "--plan", "--output", "json").code == 0
     for request in (COUNT, SELECT, "bake a sourdough loaf"):
         assert imported(folder, "route", request, "--plan", "--output", "json") == set()
+
+
+@pytest.mark.seconds
+def test_a_warm_route_compiles_few_of_its_patterns(tmp_path):
+    folder = make(tmp_path / "project")
+    for request in (COUNT, SELECT, "bake a sourdough loaf"):
+        for _ in range(2):
+            assert pulsus(folder, "route", request, "--plan", "--output", "json").code in (0, 5)
+        found = patterns(folder, "route", request, "--plan", "--output", "json")
+        assert found < 150, f"{request!r} compiles {found} regular expressions"
+    assert patterns(tmp_path, "--version") < 20
 
 
 def test_asking_for_the_version_or_a_completion_imports_no_heavy_library(tmp_path):

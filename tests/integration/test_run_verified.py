@@ -6,7 +6,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from pulsus.core.compose.plans.module_source import render_module
-from pulsus.core.contract import read_tool
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.types import OutputRef, ParamRef, Plan, PlanStep
 from tests.decisions import each

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.contract import read_tool
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.types import BrokenTool, ToolSpec
 from tests.example_counts import examples
 

@@ -5,7 +5,7 @@ import copy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.contract import matches
+from pulsus.core.contract.example_match import matches
 
 LEAVES = st.one_of(
     st.none(),

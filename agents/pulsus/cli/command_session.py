@@ -55,9 +55,11 @@ class CommandSession:
     @property
     def person(self) -> Terminal | None:
         """The person at the terminal; None if no person can be asked."""
+        if not self.interactive:
+            return None
         from pulsus.cli.prompts.approval_prompt import Terminal
 
-        return Terminal() if self.interactive else None
+        return Terminal()
 
 
 def current_project() -> Path:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
-_STYLE = re.compile(r"\x1b\[[0-9;]*m")
-_GAP = re.compile(r"( {2,})")
+from pulsus.late_pattern import late_pattern
+
+_STYLE = late_pattern(r"\x1b\[[0-9;]*m")
+_GAP = late_pattern(r"( {2,})")
 _MIN_WIDTH = 20
 _MOST_BEFORE_LAST = 2 / 3
 """Share of a terminal that the columns of a table before the last one may take."""
 _MOST_BELOW = 24
 """Columns that a cell takes in a table that is too wide. A longer one pushes what follows it."""
 _HINT = "  hint: "
-_ITEM = re.compile(r"\[PULSUS\] {2,}")
+_ITEM = late_pattern(r"\[PULSUS\] {2,}")
 """The beginning of a line that belongs to the status line above it."""
-_NAMED = re.compile(r"\s*(?:[-*] |[\w*]+(?: \([^)]*\))?:)")
+_NAMED = late_pattern(r"\s*(?:[-*] |[\w*]+(?: \([^)]*\))?:)")
 """The beginning of a line with something of its own: a list item, an argument, an output."""
-_HEADING = re.compile(r"[A-Z][\w ]*:")
-_COMMAND = re.compile(
+_HEADING = late_pattern(r"[A-Z][\w ]*:")
+_COMMAND = late_pattern(
     r"(?:: +|, then )(?P<command>(?:pulsus|rm|git|pip) [^\s'\"]"
     r"(?:'[^']*'|(?!, (?:or|and)\b|; )[^'])*)"
 )
 """A command after its purpose (`prove it: pulsus validate FILE`), up to the next thought."""
-_WORD = re.compile(r"[^\s`]*`(?:pulsus|git|pip) [^`]+`\S*|\S+")
+_WORD = late_pattern(r"[^\s`]*`(?:pulsus|git|pip) [^`]+`\S*|\S+")
 """A word, or a command in backticks, which stays on one line."""
 
 

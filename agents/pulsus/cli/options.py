@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -179,6 +178,8 @@ def common(
         ) -> Any:
             flags = _take_flags(options)
             if quiet > verbose:
+                import logging
+
                 logging.getLogger("pulsus").setLevel(logging.ERROR)
             given = not searches or not _is_default("project")
             name_given_places(_list_given_places(project, flags))

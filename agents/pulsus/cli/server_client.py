@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -32,6 +31,7 @@ from pulsus.errors import (
     UsageError,
 )
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 from pulsus.llm.http.exchange import (
     ExchangeLimits,
     HttpAnswer,
@@ -42,8 +42,8 @@ from pulsus.llm.http.exchange import (
 
 TOKEN_VARIABLE: Final = "PULSUS_SERVER_TOKEN"
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_ADDRESS: Final = re.compile(r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:\d{1,5})?/?")
-_ERROR_NUMBER: Final = re.compile(r"^\[Errno -?\d+\] ")
+_ADDRESS: Final = late_pattern(r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:\d{1,5})?/?")
+_ERROR_NUMBER: Final = late_pattern(r"^\[Errno -?\d+\] ")
 _CONNECT_SECONDS: Final = 10.0
 _SECONDS: Final = 30.0
 _SILENT_SECONDS: Final = 60.0

@@ -13,12 +13,13 @@ from itertools import pairwise
 import click
 
 from pulsus.errors import UsageError
+from pulsus.late_pattern import late_pattern
 
-_PAIR = re.compile(r"[A-Za-z_]\w*:?=")
-_FILE_FAULT = re.compile(
+_PAIR = late_pattern(r"[A-Za-z_]\w*:?=")
+_FILE_FAULT = late_pattern(
     r"\w+ (?P<path>.+) (?P<fault>is a directory|is not readable|is not writable)\.", re.DOTALL
 )
-_NUMBER_FAULT = re.compile(
+_NUMBER_FAULT = late_pattern(
     r"(?P<value>.+) (?P<fault>is not a valid \w+ range|is not in the range .+)\.", re.DOTALL
 )
 """Click's sentences about a value, without the option."""

@@ -20,11 +20,12 @@ from pulsus.config.setting_line import line_of
 from pulsus.config.setting_types import Section, ValueLimits
 from pulsus.config.settings_cache import PREFIX
 from pulsus.errors import ConfigError
+from pulsus.late_pattern import late_pattern
 
-_TWICE = re.compile(r"Cannot declare \((?P<names>.+)\) twice \(at line (?P<line>\d+)")
+_TWICE = late_pattern(r"Cannot declare \((?P<names>.+)\) twice \(at line (?P<line>\d+)")
 """The reason that tomllib gives for a second section of one name."""
 
-_DOTTED_NAME = re.compile(r"(?<![\w.])[a-z_]+(?:\.[a-z_]+)+(?![\w.])")
+_DOTTED_NAME = late_pattern(r"(?<![\w.])[a-z_]+(?:\.[a-z_]+)+(?![\w.])")
 
 _ALIKE = 75
 """Likeness, of 100, from which an unknown name is taken for a slip of a known one."""

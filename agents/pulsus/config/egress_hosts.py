@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from pulsus.late_pattern import late_pattern
 
 _NAME = r"@?[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?"
-_PLACE = re.compile(
+_PLACE = late_pattern(
     rf"(?:\*\.)?{_NAME}(?::\d{{1,5}})?|\[[0-9A-Fa-f:.]+\](?::\d{{1,5}})?"
     r"|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(?:/\d{1,3})?|\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}"
 )

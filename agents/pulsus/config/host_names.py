@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
-import re
+
+from pulsus.late_pattern import late_pattern
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
-_NUMBER = re.compile(r"(0x[0-9a-f]*|[0-9]+)\Z")
-_PORT = re.compile(r"[0-9]{1,5}")
+_LABEL = late_pattern(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER = late_pattern(r"(0x[0-9a-f]*|[0-9]+)\Z")
+_PORT = late_pattern(r"[0-9]{1,5}")
 _MOST_CHARS = 253
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from pulsus.late_pattern import late_pattern
 
-_MAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,253}")
-_WEB = re.compile(r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:\d{1,5})?(/[!-~]*)?")
-_LOCAL = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])[:/]")
+_MAIL = late_pattern(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,253}")
+_WEB = late_pattern(r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:\d{1,5})?(/[!-~]*)?")
+_LOCAL = late_pattern(r"http://(localhost|127\.0\.0\.1|\[::1\])[:/]")
 _SHOWN = 40
 """Characters of a wrong entry that the error shows: the rest may be a secret."""
 

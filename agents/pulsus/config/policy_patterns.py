@@ -7,15 +7,17 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from pulsus.late_pattern import late_pattern
+
 NAMED: Final = ("@default", "@read", "@secret", "@disk", "@shell-from-network")
 """Patterns that stand for a rule; `@default` for the patterns that ship."""
 
 STANDS_FOR: Final = ("<ip>", "<name>", "<system>")
 """Words of a pattern that stand for a kind of word."""
 
-_PLAIN: Final = re.compile(r"[\w.+-]+\*?(?: [\w./=-]+\*?)*")
-_OPERATOR: Final = re.compile(r"\|[|&]?|&&?|;;?|\d*(>>?|<<?<?|>\||<>|[<>]&)\S*|&>>?\S*|\S+;")
-_RUNS: Final = re.compile(r"-(exec|ok)(dir)?")
+_PLAIN: Final = late_pattern(r"[\w.+-]+\*?(?: [\w./=-]+\*?)*")
+_OPERATOR: Final = late_pattern(r"\|[|&]?|&&?|;;?|\d*(>>?|<<?<?|>\||<>|[<>]&)\S*|&>>?\S*|\S+;")
+_RUNS: Final = late_pattern(r"-(exec|ok)(dir)?")
 """Options of find behind which `;` is a word like any other."""
 
 

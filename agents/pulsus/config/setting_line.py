@@ -12,11 +12,12 @@ import tomllib
 from pathlib import Path
 
 from pulsus.config.project_file import read_bytes
+from pulsus.late_pattern import late_pattern
 
 _PART = r"""(?:"[^"\\]*"|'[^']*'|[A-Za-z0-9_-]+)"""
 _DOTTED = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
-_TABLE = re.compile(rf"[ \t]*\[[ \t]*({_DOTTED})[ \t]*\]")
-_KEY = re.compile(rf"[ \t]*({_DOTTED})[ \t]*=")
+_TABLE = late_pattern(rf"[ \t]*\[[ \t]*({_DOTTED})[ \t]*\]")
+_KEY = late_pattern(rf"[ \t]*({_DOTTED})[ \t]*=")
 _MOST_CANDIDATES = 20
 
 

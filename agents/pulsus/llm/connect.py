@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 
 from pulsus.config.settings import ModelConfig
 from pulsus.core.compose.model_protocol import MakeProvider, Setup
-from pulsus.errors import ConfigError, LlmNotConfigured, ModelKeyWithheld, ModelRefused
+from pulsus.errors import ConfigError, ModelKeyWithheld, ModelRefused
 from pulsus.llm.address import Address, parse_address
 from pulsus.llm.budgeted_model import BudgetedModel
 from pulsus.llm.circuit_breaker import CircuitBreaker
+from pulsus.llm.missing_model import not_configured
 
 _OWN_KEY = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY\Z")
 OVER_HTTP = ("openai", "anthropic", "ollama")
@@ -60,22 +61,6 @@ def connect(
     key = _allowed_key(settings, environ, place, by_project or {})
     setup = Setup(settings, key, redact, context_tokens)
     return BudgetedModel(make(setup), setup, redact_own, breaker)
-
-
-def not_configured(settings: ModelConfig) -> LlmNotConfigured:
-    """Return the error for a missing model. It says what to set."""
-    return LlmNotConfigured(
-        "no language model is configured: model.base_url is empty",
-        hint=f'set model.base_url (for example "{_example_base(settings)}") and model.name in '
-        "config/pulsus.toml, or PULSUS_MODEL__BASE_URL and PULSUS_MODEL__NAME; a key goes to the "
-        f"variable {settings.api_key_env or 'that model.api_key_env names'}; then "
-        "`pulsus doctor --model`",
-    )
-
-
-def _example_base(settings: ModelConfig) -> str:
-    local = "http://127.0.0.1:11434"
-    return local if settings.provider == "ollama" else f"{local}/v1"
 
 
 def _allowed_key(

@@ -7,9 +7,9 @@ is wrapped, so that a later failure of it has its own consequence.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, get_args
 
 from pulsus.core.rankers.feature_protocol import Feature
@@ -17,6 +17,7 @@ from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import ParsedIntent, StepResult, ToolSpec
 from pulsus.core.validators.validator_protocol import Validator
 from pulsus.errors import ModelError, PulsusError
+from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pulsus.commands.content_inspector import ContentInspector, Opinion
@@ -131,13 +132,13 @@ class PluginIsolation:
         return changed if isinstance(result, list) else None
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class PluginFeature:
     """A plugin's ranking signal. After it raised once, it is 0 for every tool."""
 
     feature: Feature
     failed: Callable[[Exception], None]
-    broken: bool = field(default=False, init=False)
+    broken: bool = dataclasses.field(default=False, init=False)
 
     @property
     def name(self) -> str:

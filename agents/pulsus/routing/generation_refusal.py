@@ -30,7 +30,7 @@ def no_tool_failure(
     if wanted.scaffold:
         return None
     if not model.base_url:
-        from pulsus.llm.connect import not_configured  # late: only for the hint what to set
+        from pulsus.llm.missing_model import not_configured
 
         missing = not_configured(model)
         # A new skeleton is refused while one is there, so that no work on it is lost.

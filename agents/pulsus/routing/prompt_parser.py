@@ -9,7 +9,6 @@ What a request means, and what the docs say, only share out what its words leave
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -20,6 +19,7 @@ from pulsus.core.text.tokens import STOP_WORDS, clean, stem, words
 from pulsus.core.types import ParsedIntent, Passage, ToolSpec
 from pulsus.errors import RequestInvalid
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 from pulsus.routing.intent import folder_priors
 from pulsus.routing.intent.folder_priors import FolderSimilarity, Library, Place
 
@@ -219,7 +219,7 @@ def folder_index(folders: Sequence[FolderVocabulary], written: Mapping[str, str]
     return DocIndex(len(folders), idf, dict(sorted(written.items())))
 
 
-_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]|\x9b[0-?]*[ -/]*[@-~]")
+_ESCAPES = late_pattern(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]|\x9b[0-?]*[ -/]*[@-~]")
 """Escape sequences that drive a terminal, with their letters (ECMA-48)."""
 
 HINT = 'say what you need in plain words, for example: pulsus "which disks are nearly full"'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,9 +12,10 @@ from typing import Any
 from pulsus.core.memory import feedback_weights
 from pulsus.core.memory.past_routes import PastRoute, latest_per_run
 from pulsus.errors import RunNotFound
+from pulsus.late_pattern import late_pattern
 
-_ROUTE_ID = re.compile(r"route-[0-9a-f]{8}")
-_RUN_ID = re.compile(r"run-\d{8}-\d{6}-[0-9a-f]{6}")
+_ROUTE_ID = late_pattern(r"route-[0-9a-f]{8}")
+_RUN_ID = late_pattern(r"run-\d{8}-\d{6}-[0-9a-f]{6}")
 
 
 @dataclass(frozen=True, slots=True)

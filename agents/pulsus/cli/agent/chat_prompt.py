@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,14 +13,15 @@ from prompt_toolkit.history import FileHistory, InMemoryHistory
 
 from pulsus.agent.mentions.mention_parser import Mention
 from pulsus.cli.agent.slash_commands import COMMANDS
+from pulsus.late_pattern import late_pattern
 
 if TYPE_CHECKING:
     from prompt_toolkit.document import Document
 
     from pulsus.core.telemetry.redaction import Redactor
 
-_WORD = re.compile(r"(?:^|(?<=\s))([@/][^\s@]*)$")
-_PLAIN = re.compile(r"[\w][\w.:/-]*\Z")
+_WORD = late_pattern(r"(?:^|(?<=\s))([@/][^\s@]*)$")
+_PLAIN = late_pattern(r"[\w][\w.:/-]*\Z")
 
 
 class PromptWoken(Exception):

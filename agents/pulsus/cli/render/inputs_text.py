@@ -6,7 +6,6 @@ A person reads these lines before they answer a question, so they name no Python
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Iterator
 
@@ -18,6 +17,7 @@ from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.telemetry.visible_text import visible_command
 from pulsus.core.text.plurals import counted, without_decimal_zero
 from pulsus.core.types import ArgSpec, InputModelUse, JsonValue, RouteOutcome
+from pulsus.late_pattern import late_pattern
 from pulsus.routing.inputs.missing_words import (
     describe_missing,
     describe_unused,
@@ -32,8 +32,8 @@ _MOST_MEANING = 1_000
 """Characters of the meaning of a missing input."""
 _MOST_WORDS = 100
 """Characters of the meaning of an empty value."""
-_PART = re.compile(r"(?<=[.;])\s+")
-_SAYS_EMPTY = re.compile(r"(?i)\b(?:empty|not given|without|none|null|default)\b")
+_PART = late_pattern(r"(?<=[.;])\s+")
+_SAYS_EMPTY = late_pattern(r"(?i)\b(?:empty|not given|without|none|null|default)\b")
 
 
 def input_lines(

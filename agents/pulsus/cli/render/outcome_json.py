@@ -7,26 +7,27 @@ in `cli/console.py`; the result of a tool is printed by `cli/results/print_resul
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pulsus.cli import console
-from pulsus.cli.render.explain_table import unmatched_words
-from pulsus.cli.render.outcome_text import candidate_commands
 from pulsus.cli.render.validation_text import effects_json, validation_json
 from pulsus.cli.render.verification_json import verification_json
-from pulsus.core.compose.plans.dsl.plan_mapping import plan_to_dict
 from pulsus.core.rankers import score_differences as why
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.types import (
     DeclaredCall,
     GenerationReport,
     InputModelUse,
+    PendingCandidate,
+    Plan,
     Promotion,
     Ranked,
     RouteOutcome,
     ToolSpec,
 )
-from pulsus.routing.search.why_not import WhyNot
+
+if TYPE_CHECKING:
+    from pulsus.routing.search.why_not import WhyNot
 
 
 def outcome(
@@ -54,7 +55,7 @@ def outcome(
         "uncovered": list(found.uncovered),
         **console.json_fields(found, "tau widened"),
         **inputs(found),
-        "plan": plan_to_dict(decision.plan) if decision.plan else None,
+        "plan": _plan(decision.plan),
         "unconnected": [{"step": step, "tool": tool} for step, tool in found.unconnected],
         **console.json_fields(found, "reason=decision.reason module", project),
         "validation": validation_json(found.validation, project) if found.validation else None,
@@ -62,15 +63,7 @@ def outcome(
         "shadowed": [console.json_fields(s, "shared domain", project) for s in found.shadowed],
         "notes": list(found.notes),
         "passages": [console.json_fields(p, "source heading score:4") for p in found.passages],
-        "kept": [
-            {
-                **console.json_fields(pending, "module status reasons", project),
-                "created_at": pending.created_at.isoformat(timespec="seconds"),
-                "edited": pending.edited,
-                "commands": candidate_commands(pending, found, project),
-            }
-            for pending in found.pending
-        ],
+        "kept": [_kept(pending, found, project) for pending in found.pending],
     }
     if found.generation:
         body["generation"] = generation(found.generation, project)
@@ -83,9 +76,31 @@ def outcome(
         body["exit_status"] = found.script_exit_status
         body |= verification_json(found.verification)
     if calibration:
+        from pulsus.cli.render.explain_table import unmatched_words
+
         body["calibration"] = calibrated_by(calibration)
         body["unmatched"] = list(unmatched_words(found.candidates))
     return body
+
+
+def _plan(plan: Plan | None) -> dict[str, Any] | None:
+    if plan is None:
+        return None
+    from pulsus.core.compose.plans.dsl.plan_mapping import plan_to_dict  # checks plans too
+
+    return plan_to_dict(plan)
+
+
+def _kept(pending: PendingCandidate, found: RouteOutcome, project: Path) -> dict[str, Any]:
+    """Return a candidate that an earlier run kept."""
+    from pulsus.cli.render.outcome_text import candidate_commands  # only where one is kept
+
+    return {
+        **console.json_fields(pending, "module status reasons", project),
+        "created_at": pending.created_at.isoformat(timespec="seconds"),
+        "edited": pending.edited,
+        "commands": candidate_commands(pending, found, project),
+    }
 
 
 def inputs(found: RouteOutcome) -> dict[str, Any]:

@@ -20,9 +20,10 @@ from pulsus.cli.results import value_text
 from pulsus.cli.results.fit_columns import TableColumn, fit_columns
 from pulsus.cli.results.table_lines import head_lines, row_lines
 from pulsus.core.text.value_units import has_unit
+from pulsus.late_pattern import late_pattern
 
-_NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{1,18})?", re.ASCII)
-_LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_NUMBER = late_pattern(r"-?\d{1,18}(?:\.\d{1,18})?", re.ASCII)
+_LINE_BREAK = late_pattern(r"<br\s*/?>", re.IGNORECASE)
 
 
 def render_markdown(text: str, width: int) -> list[str]:

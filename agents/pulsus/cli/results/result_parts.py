@@ -7,17 +7,17 @@ mapping as it is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 if TYPE_CHECKING:
     from pulsus.core.types import JsonValue, Plan, ToolSpec
 
-_TRUE_IF = re.compile(r"(?i)\A(?:whether|true (?:if|when|where)) ")
-_FALSE_IF = re.compile(r"(?i)\Afalse (?:if|when|where) ")
+_TRUE_IF = late_pattern(r"(?i)\A(?:whether|true (?:if|when|where)) ")
+_FALSE_IF = late_pattern(r"(?i)\Afalse (?:if|when|where) ")
 """Ways in which contracts describe a value that is true or false."""
 
 

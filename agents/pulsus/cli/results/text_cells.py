@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pulsus.core.telemetry.sanitize import strip_controls
+from pulsus.late_pattern import late_pattern
 
 ELLIPSIS = "…"
-_LOCAL_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
+_LOCAL_TIME = late_pattern(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
 _NARROW = str.maketrans("", "", "–…τ→")
 """Characters of our own lines: one column each, though they are not Latin."""
 

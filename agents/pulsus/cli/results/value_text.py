@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from pulsus.cli.results.text_cells import cells, on_one_line
 from pulsus.core.telemetry.sanitize import escape_controls
 from pulsus.core.text.value_units import plain_number, with_unit
+from pulsus.late_pattern import late_pattern
 
 if TYPE_CHECKING:
     from pulsus.core.types import JsonValue
 
 ABSENT = "–"
 NOTHING = "none"
-_TIME = re.compile(
+_TIME = late_pattern(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)", re.ASCII
 )
 _MOST_ITEMS = 1000

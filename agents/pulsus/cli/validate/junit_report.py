@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
@@ -12,8 +11,9 @@ from pulsus.cli.validate.located_findings import list_step_findings
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import StepResult
 from pulsus.core.validators.verdict_cache import CheckedModule
+from pulsus.late_pattern import late_pattern
 
-_NO_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NO_XML = late_pattern("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(modules: Sequence[CheckedModule], project: Path) -> str:

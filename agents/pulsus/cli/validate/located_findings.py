@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Literal
 
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import StepResult, ValidationReport
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 _MESSAGE_CHARS = 1000
 # `name.py:2:12: F821 text` by ruff, `name.py:2:12: error: text  [code]` by mypy; ours both.
-_RUFF = re.compile(r"[^:\n]+\.py:(\d+):(\d+): ([A-Za-z0-9-]+) (.*)")
-_MYPY = re.compile(r"[^:\n]+\.py:(\d+):(\d+): error: (.*?)(?:  \[([a-z0-9-]+)\])?")
-_LINE = re.compile(r"line (\d+): ")
+_RUFF = late_pattern(r"[^:\n]+\.py:(\d+):(\d+): ([A-Za-z0-9-]+) (.*)")
+_MYPY = late_pattern(r"[^:\n]+\.py:(\d+):(\d+): error: (.*?)(?:  \[([a-z0-9-]+)\])?")
+_LINE = late_pattern(r"line (\d+): ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ import binascii
 import hashlib
 import re
 
-_OPENPGP = re.compile(r"(?:0x)?([0-9A-F]{16}|[0-9A-F]{40}|[0-9A-F]{64})", re.IGNORECASE)
-_SSH = re.compile(r"((?:sk-)?(?:ssh|ecdsa)-[a-z0-9@.-]+)\s+([A-Za-z0-9+/]+={0,2})(?:\s[^\n]*)?")
+from pulsus.late_pattern import late_pattern
+
+_OPENPGP = late_pattern(r"(?:0x)?([0-9A-F]{16}|[0-9A-F]{40}|[0-9A-F]{64})", re.IGNORECASE)
+_SSH = late_pattern(r"((?:sk-)?(?:ssh|ecdsa)-[a-z0-9@.-]+)\s+([A-Za-z0-9+/]+={0,2})(?:\s[^\n]*)?")
 
 
 def signer_error(signer: str) -> str | None:

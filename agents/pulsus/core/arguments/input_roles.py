@@ -5,12 +5,12 @@ A role says which kinds of value an input may take at all (candidates/candidate.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from pulsus.core.text.unit_factors import BYTES, SECONDS
 from pulsus.core.types import JsonValue
+from pulsus.late_pattern import late_pattern
 
 NUMERIC: Final = ("integer", "number")
 NO_UNIT: Final = ("", 1.0)
@@ -62,19 +62,21 @@ _FILE_OR_MOMENT = frozenset(
 )
 """Words of a name that only the description tells apart: `before` may be a file or a moment."""
 
-_CRON = re.compile(r"(?i:\bcron\b)|(?:[\d*/,-]{1,20} ){4}[\w*/,-]+")
-_SAYS_FILE = re.compile(r"(?i)\b(?:file|export|saved|document|archive|path|folder|directory|log)\b")
-_SAYS_MOMENT = re.compile(
+_CRON = late_pattern(r"(?i:\bcron\b)|(?:[\d*/,-]{1,20} ){4}[\w*/,-]+")
+_SAYS_FILE = late_pattern(
+    r"(?i)\b(?:file|export|saved|document|archive|path|folder|directory|log)\b"
+)
+_SAYS_MOMENT = late_pattern(
     r"(?i)\b(?:date|time|moment|timestamp|when|iso|yyyy|hour|earliest|latest)\b"
 )
-_SAYS_ADDRESS = re.compile(r"(?i)\bip\b|ipv|host|address to look")
-_IS_FILE = re.compile(
+_SAYS_ADDRESS = late_pattern(r"(?i)\bip\b|ipv|host|address to look")
+_IS_FILE = late_pattern(
     r"(?i)(?:the |a |an |one |path of (?:the |a )?)?(?:[\w.-]+ ){0,2}"
     r"(?:file|document|export|archive|scrape|snapshot|exposition|dump)\b"
 )
 """The beginning of a description that says: a file."""
-_SAYS_PEM = re.compile(r"(?:(?<=in )PEM|^The PEM)\b")
-_SAYS_UNIT = re.compile(r"(?i)\b(?:in|of|number of) (\w+)")
+_SAYS_PEM = late_pattern(r"(?:(?<=in )PEM|^The PEM)\b")
+_SAYS_UNIT = late_pattern(r"(?i)\b(?:in|of|number of) (\w+)")
 
 
 def role_of(parts: Sequence[str], kind: str, said: str, default: JsonValue, closed: bool) -> str:

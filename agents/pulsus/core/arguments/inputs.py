@@ -16,6 +16,7 @@ from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.text.tokens import STOP_WORDS, words
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 NO_DEFAULT: Final = "\0none"
 MAX_INPUTS: Final = 100
@@ -29,34 +30,34 @@ _TYPES = {
     **{"list": "array", "dict": "object"},
 }
 _FILLABLE_TYPES = frozenset(("string", "integer", "number", "boolean", "array"))
-_NEVER = re.compile(
+_NEVER = late_pattern(
     r"\b(?:dry_run|overwrite|allow_\w+|force|yes|confirm|password|passwd|secret|token|api_key"
     r"|apikey|credential\w*)\b"
 )
 """Names of inputs that only a person gives: what permits something, and what is secret."""
 
-_LISTED = re.compile(r"`([^`\n]{1,40})`|'([^'\n]{1,40})'|\"([^\"\n]{1,40})\"")
-_BEHIND_EG = re.compile(
+_LISTED = late_pattern(r"`([^`\n]{1,40})`|'([^'\n]{1,40})'|\"([^\"\n]{1,40})\"")
+_BEHIND_EG = late_pattern(
     r"(?i)(?:e\.?g\.?,?|for example,?|such as|like|examples?:|i\.e\.,?|either|one of:?|options?:?"
     r"|can be|must be|possible values(?: are)?:?|including)\s+([^.()\n]{3,200})"
 )
-_BEHIND_COLON = re.compile(
+_BEHIND_COLON = late_pattern(
     r":\s+((?:[\w.+-]{1,20},\s+){1,9}[\w.+-]{1,20}(?:,?\s+or\s+[\w.+-]{1,20}))\b"
 )
-_REGION = re.compile(r"\b([A-Z][\w.]{1,30}(?: [A-Z][\w.]{1,30}){0,5}, [A-Z]{2})\b")
-_ASKS_REGION = re.compile(r"(?i)city,? (?:and )?(?:state|country)|city, st\b")
-_ASKS_FRACTION = re.compile(
+_REGION = late_pattern(r"\b([A-Z][\w.]{1,30}(?: [A-Z][\w.]{1,30}){0,5}, [A-Z]{2})\b")
+_ASKS_REGION = late_pattern(r"(?i)city,? (?:and )?(?:state|country)|city, st\b")
+_ASKS_FRACTION = late_pattern(
     r"(?i)\bdecimal\b|\bas a fraction\b|\bbetween 0(?:\.0)? and 1(?:\.0)?\b|0\.\d"
 )
-_LEVEL = re.compile(
+_LEVEL = late_pattern(
     r"\b(\d{1,2}) (?:\(|= ?|is |are |means |also (?:takes|counts|shows) )\(?([a-z]{3,20})\b"
 )
 """`3 is error, 4 also takes warnings`, `0 (emergency)`."""
-_BEFORE_EXAMPLE = re.compile(r"(?i)\bfor example\b")
-_MEMBER_BREAK = re.compile(r",\s*(?:or |and )?|\s+or\s+|\s+and\s+|/")
-_NUMBERED = re.compile(r"(?<=[a-zA-Z])\d+\b|_\d+\b")
-_ALTERNATIVE = re.compile(r"\b(?:this|it) or `([^`\n]{1,40})`")
-_PREFIXED = re.compile(r"[a-z]+:[A-Z]")
+_BEFORE_EXAMPLE = late_pattern(r"(?i)\bfor example\b")
+_MEMBER_BREAK = late_pattern(r",\s*(?:or |and )?|\s+or\s+|\s+and\s+|/")
+_NUMBERED = late_pattern(r"(?<=[a-zA-Z])\d+\b|_\d+\b")
+_ALTERNATIVE = late_pattern(r"\b(?:this|it) or `([^`\n]{1,40})`")
+_PREFIXED = late_pattern(r"[a-z]+:[A-Z]")
 _NAMES_OF_TYPES = word_set("""
     ip address url domain name host email phone id code number date time title content type status
     location city value text

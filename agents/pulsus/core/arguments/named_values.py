@@ -14,6 +14,7 @@ from pulsus.core.arguments.inputs import Input
 from pulsus.core.text.access_wishes import find_private
 from pulsus.core.text.tokens import STOP_WORDS
 from pulsus.core.text.verb_tables import VERBS
+from pulsus.late_pattern import late_pattern
 
 _P: Final = 0.9
 
@@ -23,23 +24,23 @@ _NO_VALUES: Final = frozenset(("called", "named", "new", "same", "back", "again"
 _LINK = r"(?:\s+(?:is|to|as|be|should\s+be|called|named))?\s*[:=]?\s+|\s*[:=]\s*"
 _VALUE = r"\"([^\"]{1,200})\"|'([^']{1,200})'|([^\s;\"'()]{1,200})"
 _NAME = r"[A-Za-z_][\w.-]*"
-_IS_PATH = re.compile(r"[~\w.-]*/\S*|[\w.-]+\.\w{1,6}")
-_COMMAS = re.compile(r"(?i)separated by commas|comma-separated")
-_NEXT_MEMBER = re.compile(rf"\s*(?:,\s*and\b|,|\band\b|&)\s*({_NAME})(?![\w/=])")
+_IS_PATH = late_pattern(r"[~\w.-]*/\S*|[\w.-]+\.\w{1,6}")
+_COMMAS = late_pattern(r"(?i)separated by commas|comma-separated")
+_NEXT_MEMBER = late_pattern(rf"\s*(?:,\s*and\b|,|\band\b|&)\s*({_NAME})(?![\w/=])")
 _OPEN_NAMES: Final = frozenset(("name", "path", "value", "file", "folder", "command", "schedule"))
 """Names that are said of other things too: other rules read these inputs."""
 
-_OWNER_AND_GROUP = re.compile(rf"(?<![\w/.:-])({_NAME}):({_NAME})(?![\w/:])")
-_OWNER = re.compile(
+_OWNER_AND_GROUP = late_pattern(rf"(?<![\w/.:-])({_NAME}):({_NAME})(?![\w/:])")
+_OWNER = late_pattern(
     rf"(?i)\b(?:(?:is\s+)?owned\s+by|belongs?\s+to|ownership\s+(?:\S+\s+){{0,3}}?to"
     rf"|chown\s+(?:-R\s+)?(?:\S+\s+)?to|chown\s+(?:-R\s+)?(?=\S+\s+(?:\S*/|it\b|them\b)))"
     rf"\s*(?:(?:the\s+)?user\s+)?({_NAME})(?![\w/:])"
 )
-_GROUP = re.compile(
+_GROUP = late_pattern(
     rf"(?i)\b(?:chgrp\s+(?:-R\s+)?(?:\S+\s+)?to|chgrp\s+(?:-R\s+)?(?=\S+\s+(?:\S*/|it\b|them\b)))"
     rf"\s*(?:(?:the\s+)?group\s+)?({_NAME})(?![\w/:])"
 )
-_MODE = re.compile(
+_MODE = late_pattern(
     r"(?i)\b(?:chmod(?:\s+(?:-R|it|them|to|[^\s,;]*[./][^\s,;]*))*|chmod(?:\s+[^\s,;]+){1,4}?\s+to"
     r"|(?:mode|permissions?|access\s+rights)(?:\s+bits)?(?:\s+(?:is|to|of|be|should\s+be)"
     r"|\s+(?:of|on|for)(?:\s+[^\s,;]+){1,4}?\s+(?:to|as))?)\s+"
@@ -47,12 +48,12 @@ _MODE = re.compile(
 )
 _PRIVATE_MODE: Final = "go-rwx"
 """The mode that takes all rights of others away and leaves those of the owner."""
-_THE_GROUP = re.compile(rf"(?i)\b(?:the|to|in)\s+({_NAME})\s+groups?\b(?!\s+[\w-]+[:=])")
-_PROCESS = re.compile(
+_THE_GROUP = late_pattern(rf"(?i)\b(?:the|to|in)\s+({_NAME})\s+groups?\b(?!\s+[\w-]+[:=])")
+_PROCESS = late_pattern(
     rf"(?i)\b(?:pid|process(?:\s+id)?)\W{{0,3}}(\d+)[\s,]*(?:\(\s*|named\s+|called\s+|which\s+is\s+)"
     rf"(?:an?\s+|the\s+)?({_NAME})"
 )
-_PROCESS_BEHIND = re.compile(
+_PROCESS_BEHIND = late_pattern(
     rf"(?i)({_NAME})(?:\s+process)?[\s,]*\(?\s*(?:with\s+)?(?:the\s+)?pid\W{{0,3}}(\d+)"
 )
 

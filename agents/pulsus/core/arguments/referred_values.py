@@ -6,12 +6,12 @@ none is taken.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pulsus.core.arguments.filler import FilledValue
 from pulsus.core.arguments.inputs import Input
+from pulsus.late_pattern import late_pattern
 
 _P: Final = 0.8
 PLACES: Final = ("path", "folder", "source")
@@ -21,14 +21,14 @@ _NOUNS = (
     r"(?P<noun>file|config(?:uration)?|log|folder|directory|dir|path|mount(?:\s+point)?|archive|backup"
     r"|tarball|copy|cert(?:ificate)?)"
 )
-_PLACE = re.compile(
+_PLACE = late_pattern(
     rf"(?i)\b(?:(?:that|this|the(?:\s+(?:same|new))?|same)\s+{_NOUNS}\b|it\b|them\b|there\b|same\s+place\b)"
 )
-_PERSON = re.compile(
+_PERSON = late_pattern(
     r"(?i)\b(?:(?:that|this|the(?:\s+(?:same|new))?|same|their|his|her|its)\s+(?:user|account|login|crontab)"
     r"|him|her|them|they|it|he|she|the\s+(?:person|new\s+user))\b"
 )
-_PACKED = re.compile(r"(?i)\.(?:tar|tgz|tbz2?|txz|zip|tar\.\w{2,4})$")
+_PACKED = late_pattern(r"(?i)\.(?:tar|tgz|tbz2?|txz|zip|tar\.\w{2,4})$")
 _FILES = frozenset(("file", "config", "configuration", "log", "cert", "certificate"))
 _ARCHIVES = frozenset(("archive", "backup", "tarball", "copy"))
 

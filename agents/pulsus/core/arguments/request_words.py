@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 
 from pulsus.core.arguments.inputs import Fillable
 from pulsus.core.arguments.spans.span import RequestSpans
 from pulsus.core.arguments.words.abbreviations import stem_in_full
+from pulsus.late_pattern import late_pattern
 
-_BREAK = re.compile(r"[,;!?()\n]|[.:](?=\s|$)| - |--|->|\b(?:and|or|but|then|while|plus)\b")
+_BREAK = late_pattern(r"[,;!?()\n]|[.:](?=\s|$)| - |--|->|\b(?:and|or|but|then|while|plus)\b")
 """Ends a part of a sentence: a value and the words that say what it is stand in one part."""
 
 

@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 _DAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _WEEKDAY = r"(?P<weekday>sun|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?)(?:days?)?"
@@ -33,7 +34,7 @@ _ADVERBS: Final = {
 }
 _MOST: Final = {"minute": 59, "hour": 23}
 _CLOCK = r"\d{1,2}(?::\d{2})?\s*(?:[ap]\.?m\b)?|noon|midnight"
-_EVERY = re.compile(
+_EVERY = late_pattern(
     rf"""(?ix)\b(?:at\s+(?P<before>{_CLOCK})\s+)?(?:
     (?:every|each)\s+(?:(?P<number>\d{{1,2}})\s+(?P<unit>minute|hour)s
         |(?P<period>minute|hour|day|night|morning|weekday|week|month|year)\b|{_WEEKDAY}\b)
@@ -41,7 +42,7 @@ _EVERY = re.compile(
     (?:\s+at\s+(?P<behind>{_CLOCK}))?
     """
 )
-_COMMAND = re.compile(
+_COMMAND = late_pattern(
     r"""(?ix)\b(?:(?:un)?schedules?|runs?|running|executes?|executing|starts?|starting|launch(?:es)?
         |invokes?|triggers?|command|jobs?|script|entry|line|calls?|calling)\s+
     (?:(?:for|of)\s+)?(?:the\s+)?(?:(?:command|script)\s+)?(?!/etc/cron|/var/spool/cron)

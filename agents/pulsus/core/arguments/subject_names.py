@@ -18,6 +18,7 @@ from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.text.state_questions import find_state_questions
 from pulsus.core.text.tokens import STOP_WORDS, words
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 SUBJECT_P: Final = 0.95
 """For `is X running`: in six lots of requests all of these words were right, but they were few."""
@@ -50,7 +51,7 @@ _ABOUT_FOLDERS = frozenset(
 )
 """Words behind "folder" that say something about it and do not name it."""
 _NAME = r"([A-Za-z][\w@-]*)(?![\w@-])"
-_OF = re.compile(
+_OF = late_pattern(
     rf"(?i)\b(?:of|for)\s+{_NAME}"
     r"(?=\s*(?:$|[,;:?!]|\.(?:\s|$)|-\s"
     r"|(?:and|then|in|on|as|since|over|with|from|currently|lately|now|recently|today)\b))"
@@ -62,39 +63,75 @@ _ENDS = (
     r"|who|whose|service|daemon|unit|account|user)\b))"
 )
 _FILE_NAME = r"([A-Za-z_][\w-]*)(?![\w-])"
-_FOLDER = re.compile(
-    rf"(?i)\b(?:folder|directory|dir)\s+(?:called\s+|named\s+)?{_FILE_NAME}{_ENDS}"
+_FOLDER = late_pattern(
+    rf"(?i)\b(?:folder|directory|dir)\s+(?:called\s+|named\s+)?{_FILE_NAME}{_ENDS}",
+    words=("folder", "dir"),
 )
-_BELOW = re.compile(rf"(?i)\b(?:below|under|underneath|inside|into)\s+{_FILE_NAME}{_ENDS}")
-_ORDER = re.compile(
+_BELOW = late_pattern(
+    rf"(?i)\b(?:below|under|underneath|inside|into)\s+{_FILE_NAME}{_ENDS}",
+    words=("below", "under", "inside", "into"),
+)
+_ORDER = late_pattern(
     rf"(?i)\b(?:restart|reload|start|stop|kill|enable|disable|lock|unlock|create|add|remove|delete)\s+"
     r"(?:(?:the|an?|new|local|system|login|service|existing)\s+)*"
     r"(?:(?:service|unit|daemon|process|user|account|login|container)\s+)?"
-    rf"(?:(?:called|named|for|of)\s+)?{_NAME}{_ENDS}"
+    rf"(?:(?:called|named|for|of)\s+)?{_NAME}{_ENDS}",
+    words=("start", "reload", "stop", "kill", "able", "lock", "create", "add", "remove", "delete"),
 )
-_POSSESSIVE = re.compile(
-    rf"(?i)\b{_NAME}['’]s\s+(?:\w+\s+){{0,2}}(?:account|login|crontab|cron|access|password|user|job)\b"
+_POSSESSIVE = late_pattern(
+    rf"(?i)\b{_NAME}['’]s\s+(?:\w+\s+){{0,2}}(?:account|login|crontab|cron|access|password|user|job)\b",
+    words=("'s", "’s"),
 )
-_WROTE = re.compile(
+_WROTE = late_pattern(
     rf"(?i)\b(?:lines|messages|entries|what)\s+(?:that\s+)?{_NAME}\s+(?:has\s+|have\s+)?"
-    r"(?:logged|wrote|written|printed)\b"
+    r"(?:logged|wrote|written|printed)\b",
+    words=("logged", "wrote", "written", "printed"),
 )
 _THING = r"\b(?:service|unit|daemon|user|account|process|program|package|container)\s+"
-_CALLED = re.compile(
-    rf"(?i){_THING}(?:(?:called|named)\s+{_NAME}|{_NAME}(?=\s+(?:has|have|had|can|may|belongs?)\b))"
+_CALLED = late_pattern(
+    rf"(?i){_THING}(?:(?:called|named)\s+{_NAME}|{_NAME}(?=\s+(?:has|have|had|can|may|belongs?)\b))",
+    words=(
+        "service",
+        "unit",
+        "daemon",
+        "user",
+        "account",
+        "process",
+        "program",
+        "package",
+        "container",
+    ),
 )
-_STATUS_OF_SERVICE = re.compile(
-    rf"(?i)\b(?:status|state|uptime)\s+of\s+(?:(?:the|my|our)\s+)?{_NAME}\s+(?:service|unit|daemon)\b"
+_STATUS_OF_SERVICE = late_pattern(
+    rf"(?i)\b(?:status|state|uptime)\s+of\s+(?:(?:the|my|our)\s+)?{_NAME}\s+(?:service|unit|daemon)\b",
+    words=("service", "unit", "daemon"),
 )
-_SERVICE_STATUS = re.compile(
+_SERVICE_STATUS = late_pattern(
     rf"(?i)(?:^|\b(?:the|show|print|get|me|is)\s+){_NAME}\s+(?:service|unit|daemon)(?:['’]s)?"
-    r"\s+(?:status|state|uptime)\b"
+    r"\s+(?:status|state|uptime)\b",
+    words=("service", "unit", "daemon"),
 )
-_THING_NAME = re.compile(rf"(?i){_THING}{_NAME}{_ENDS}")
-_RUN_AS = re.compile(rf"(?i)\b(?:runs?|running|executed?)\s+(?:\S+\s+)?as\s+{_NAME}{_ENDS}")
-_WHY = re.compile(
+_THING_NAME = late_pattern(
+    rf"(?i){_THING}{_NAME}{_ENDS}",
+    words=(
+        "service",
+        "unit",
+        "daemon",
+        "user",
+        "account",
+        "process",
+        "program",
+        "package",
+        "container",
+    ),
+)
+_RUN_AS = late_pattern(
+    rf"(?i)\b(?:runs?|running|executed?)\s+(?:\S+\s+)?as\s+{_NAME}{_ENDS}", words=("run", "execute")
+)
+_WHY = late_pattern(
     rf"(?i)\bwhy\s+(?:did|does|has|is|was)\s+(?:the\s+)?{_NAME}(?:\s+(?:service|unit|daemon))?\s+"
-    r"(?:fail|crash|stop|die|exit|restart|keep|not\s+start)\w{0,4}\b"
+    r"(?:fail|crash|stop|die|exit|restart|keep|not\s+start)\w{0,4}\b",
+    words=("why",),
 )
 _FORMS_OF_THINGS = (
     (_WHY, SUBJECT_P),
@@ -156,15 +193,15 @@ _LINE_FORMS = (
     rf"{_TEXT}{_PLAIN_TEXT}{_TEXT_ENDS}",
     rf"^\s*z?[ef]?grep\s+(?:-[a-zA-Z]+\s+)*{_TEXT}|([\w@.:/-]{{0,60}}\w))(?=\s+\S+$)",
 )
-_FORMS_OF_TEXTS = tuple((re.compile(f"(?i){form}"), SUBJECT_P) for form in _LINE_FORMS)
+_FORMS_OF_TEXTS = tuple((late_pattern(f"(?i){form}"), SUBJECT_P) for form in _LINE_FORMS)
 _TEXT_NAMES = frozenset(("contains", "pattern", "text", "match", "search", "grep"))
-_SAYS_LINES = re.compile(r"(?i)\blines?\b")
-_ONE_WORD = re.compile(rf"(?i)(?<![\w./-])([A-Za-z][\w.-]{{1,80}})(?![\w-]){_OF_FILE}")
-_CODED_WORD = re.compile(r"\w[_.-]\w|[a-z][A-Z]")
-_FORMS_OF_SETTINGS = tuple((re.compile(f"(?i){form}"), p) for form, p in _SETTING_FORMS)
+_SAYS_LINES = late_pattern(r"(?i)\blines?\b")
+_ONE_WORD = late_pattern(rf"(?i)(?<![\w./-])([A-Za-z][\w.-]{{1,80}})(?![\w-]){_OF_FILE}")
+_CODED_WORD = late_pattern(r"\w[_.-]\w|[a-z][A-Z]")
+_FORMS_OF_SETTINGS = tuple((late_pattern(f"(?i){form}"), p) for form, p in _SETTING_FORMS)
 _SETTING_NAMES = frozenset(("key", "setting", "option", "parameter"))
-_SAYS_SETTING = re.compile(r"(?i)\b(?:setting|option|parameter)\b")
-_IN = re.compile(rf"(?i)\bin\s+{_FILE_NAME}{_ENDS}")
+_SAYS_SETTING = late_pattern(r"(?i)\b(?:setting|option|parameter)\b")
+_IN = late_pattern(rf"(?i)\bin\s+{_FILE_NAME}{_ENDS}")
 _FORMS_OF_FOLDERS = ((_FOLDER, SUBJECT_P), (_BELOW, BELOW_P), (_IN, IN_P))
 
 

@@ -17,20 +17,24 @@ from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.text.tokens import STOP_WORDS
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 WORD_P: Final = 0.95
 
-_DAY = re.compile(r"(?i)\b(?:(since|from|after)\s+)?(today|yesterday)\b(?:'s|’s)?")
-_CALENDAR = re.compile(r"(?i)\bthis\s+(week|month|year)\b(?!['’])")
-_ONE_ROW = re.compile(
+_DAY = late_pattern(
+    r"(?i)\b(?:(since|from|after)\s+)?(today|yesterday)\b(?:'s|’s)?", words=("today", "yesterday")
+)
+_CALENDAR = late_pattern(r"(?i)\bthis\s+(week|month|year)\b(?!['’])", words=("this",))
+_ONE_ROW = late_pattern(
     r"(?i)\b(?:the|its?|whose)\s+(?:very\s+)?(?:last|latest|newest|final|(?:most\s+)?recent)"
     r"\s+(?:(?:log|journal|error|warning|critical|fatal|info|debug)\s+)?"
-    r"(?:line|entry|message|error|warning|record)\b(?!\s+(?:of\s+each|per|number)\b)"
+    r"(?:line|entry|message|error|warning|record)\b(?!\s+(?:of\s+each|per|number)\b)",
+    words=("last", "latest", "newest", "final", "recent"),
 )
 _OFTEN = r"(?:twice|more\s+than\s+once|again|repeatedly|several\s+times|(?:two|three)\s+times)"
 _OCCURS = r"(?:is|are|appears?|occurs?|shows?\s+up|comes?(?:\s+up)?|exists?|listed|used|there)"
 _REPEATED: Final = tuple(
-    re.compile(rf"(?i){rule}")
+    late_pattern(rf"(?i){rule}")
     for rule in (
         rf"\bsame\s+(?P<column>[a-z_]\w{{0,60}})(?:\s+values?)?\s+(?:\w+\s+)?{_OCCURS}\b"
         rf"(?:\s+{_OFTEN})?",
@@ -51,9 +55,9 @@ _NO_COLUMNS: Final = word_set("""
     row rows line lines entry entries record records value values file files item items thing things
     one ones it text word column columns data content contents list number numbers time
     """)
-_TABLE_FILE: Final = re.compile(r"(?i)\.(?:csv|tsv)(?:\.gz)?(?!\w)")
-_SAYS_EQUAL: Final = re.compile(r"(?i)\bcolumns?\b.{0,60}\b(?:equal|same|compared|identical)\b")
-_SAYS_ROWS = re.compile(r"(?i)\bhow many (?:\w+ ){0,2}(?:lines|entries|messages|rows|records)\b")
+_TABLE_FILE: Final = late_pattern(r"(?i)\.(?:csv|tsv)(?:\.gz)?(?!\w)")
+_SAYS_EQUAL: Final = late_pattern(r"(?i)\bcolumns?\b.{0,60}\b(?:equal|same|compared|identical)\b")
+_SAYS_ROWS = late_pattern(r"(?i)\bhow many (?:\w+ ){0,2}(?:lines|entries|messages|rows|records)\b")
 
 
 @dataclass(frozen=True, slots=True)

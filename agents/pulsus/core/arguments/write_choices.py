@@ -5,7 +5,6 @@ Such a value is only ever proposed: what a tool may replace is never taken from 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 
 from pulsus.core.arguments.filler import FilledValue
@@ -15,14 +14,15 @@ from pulsus.core.arguments.schedule_phrases import find_command, find_schedule
 from pulsus.core.arguments.spans.find_spans import find_spans
 from pulsus.core.text.tokens import words
 from pulsus.core.text.verbs import MADE_SETTING
+from pulsus.late_pattern import late_pattern
 
 _P = 0.9
 
 _NOT = r"(?:do\s+not|don'?t|dont|never|without|no)\s+(?:\w+\s+)?"
-_OVERWRITE = re.compile(
+_OVERWRITE = late_pattern(
     rf"(?i)(?<![\w-])(?P<no>{_NOT})?(?:overwrit(?:e|ing)|clobber(?:ing)?|replac(?:e|ing))\b[^,;.()]*"
 )
-_DRY_RUN = re.compile(r"""(?ix)
+_DRY_RUN = late_pattern(r"""(?ix)
     (?<![\w-])(?P<no>(?:no|not\s+a|without\s+a?)\s+)?dry[ -]?run\b(?:\s+first)?
     | \b(?:do\s+not|don'?t|dont)\s+(?:really\s+|actually\s+)?write\b[^,;.()]*
     | \bwithout\s+(?:really\s+|actually\s+)?writing\b[^,;.()]*
@@ -30,19 +30,19 @@ _DRY_RUN = re.compile(r"""(?ix)
 _READINGS = (("overwrite", _OVERWRITE), ("replace", _OVERWRITE), ("dry_run", _DRY_RUN))
 
 
-_TARGET = re.compile(
+_TARGET = late_pattern(
     r"(?i)(?:->|=>|→|>|\b(?:in|to|into|as|under|at|file|on|write|called|named))[ :]*\Z"
 )
-_STRONG = re.compile(r"(?i)(?:->|=>|→|>|\b(?:to|into|as|under|file))[ :]*\Z")
+_STRONG = late_pattern(r"(?i)(?:->|=>|→|>|\b(?:to|into|as|under|file))[ :]*\Z")
 _PATH_NAMES = frozenset(("path", "file", "filename", "target", "destination", "output"))
-_SAYS_ARCHIVE = re.compile(r"(?i)^(?:the|an?)\s+(?:(?:tar|zip)\s+)?archive\b")
-_PACKED_OF = re.compile(r"(?i)\b(?:archive|backup|back-up|copy|tarball|snapshot)\s+of\s+\Z")
-_WRITES = re.compile(r"(?i)\bto\s+(?:write|create|make)\b")
-_ARCHIVE = re.compile(r"(?i)\.(?:tar|tgz|tbz2?|txz|zip|tar\.\w{2,4})$")
-_KILL_SIGNAL = re.compile(
+_SAYS_ARCHIVE = late_pattern(r"(?i)^(?:the|an?)\s+(?:(?:tar|zip)\s+)?archive\b")
+_PACKED_OF = late_pattern(r"(?i)\b(?:archive|backup|back-up|copy|tarball|snapshot)\s+of\s+\Z")
+_WRITES = late_pattern(r"(?i)\bto\s+(?:write|create|make)\b")
+_ARCHIVE = late_pattern(r"(?i)\.(?:tar|tgz|tbz2?|txz|zip|tar\.\w{2,4})$")
+_KILL_SIGNAL = late_pattern(
     r"(?i)(?<!no )(?<!not )(?<!without )\b(?:sigkill|kill\s+-(?:9|kill)|(?<=-)9\b|force[- ]?kill)\b"
 )
-_SETTING = re.compile(r"""(?ix)
+_SETTING = late_pattern(r"""(?ix)
     \b(?:set|change|put|raise|lower|increase|decrease|reduce|switch|turn|make|update)\s+
     (?:(?:the|a|its)\s+)?(?:(?:line|setting|option|key|parameter|value|value\s+of)\s+)?
     (?P<key>[A-Za-z_][\w.-]{0,80}?)
@@ -50,8 +50,8 @@ _SETTING = re.compile(r"""(?ix)
     (?:\s*=\s*|\s+(?:to|as)\s+)
     (?:"(?P<double>[^"]{1,200})"|'(?P<single>[^']{1,200})'|(?P<bare>[^\s,;"']{1,200}))
     """)
-_SECTION = re.compile(r"(?i)\bsection\s+\[?([A-Za-z_][\w.-]*)\]?")
-_BEFORE_SECTION = re.compile(r"(?i)\bthe\s+\[?([A-Za-z_][\w.-]*)\]?\s+section\b")
+_SECTION = late_pattern(r"(?i)\bsection\s+\[?([A-Za-z_][\w.-]*)\]?")
+_BEFORE_SECTION = late_pattern(r"(?i)\bthe\s+\[?([A-Za-z_][\w.-]*)\]?\s+section\b")
 _NO_KEYS = frozenset(("the", "it", "its", "line", "setting", "option", "key", "value", "sure"))
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from pulsus.late_pattern import late_pattern
 
 if TYPE_CHECKING:
     import jinja2
 
 
-_SECTION = re.compile(r"[A-Za-z -]{1,20}:")
+_SECTION = late_pattern(r"[A-Za-z -]{1,20}:")
 
 
 def render_contract(

@@ -13,13 +13,14 @@ from collections.abc import Collection, Iterator, Mapping
 
 from pulsus.core.contract.section_names import nearest_name
 from pulsus.core.types import DeclaredCall, JsonValue
+from pulsus.late_pattern import late_pattern
 
-_CALL = re.compile(r"([A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+){2})\s+(\{.*)")
-_SHORT_CALL = re.compile(r"([A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+)?)\s+\{.*")
-_EXPECT = re.compile(r"(?<=\})\s+expect\s+")
-_REFERENCE = re.compile(r"\{\{\s*(input|output)\.(\w+)\s*\}\}")
-_BRACES = re.compile(r"\{\{.*?\}\}|\{\{|\}\}")
-_BARE = re.compile(r"(?<![\"'\w}])\{\{")
+_CALL = late_pattern(r"([A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+){2})\s+(\{.*)")
+_SHORT_CALL = late_pattern(r"([A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+)?)\s+\{.*")
+_EXPECT = late_pattern(r"(?<=\})\s+expect\s+")
+_REFERENCE = late_pattern(r"\{\{\s*(input|output)\.(\w+)\s*\}\}")
+_BRACES = late_pattern(r"\{\{.*?\}\}|\{\{|\}\}")
+_BARE = late_pattern(r"(?<![\"'\w}])\{\{")
 _SHOWN = 80
 
 

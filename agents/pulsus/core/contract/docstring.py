@@ -15,13 +15,14 @@ from pulsus.core.contract.section_names import (
     unknown_section,
 )
 from pulsus.core.types import ApprovalLevel, Effects, Kind, OutputSpec
+from pulsus.late_pattern import late_pattern
 
 EXIT_STATUS = "exit_status"
 """The output that holds how a wrapped script ended."""
 
-_ENTRY = re.compile(r"(\*{0,2}\w+)(?:\s*\((.*?)\))?:(?:\s+(.*))?$")
-_SECRET = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
-_VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
+_ENTRY = late_pattern(r"(\*{0,2}\w+)(?:\s*\((.*?)\))?:(?:\s+(.*))?$")
+_SECRET = late_pattern(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_VARIABLE = late_pattern(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 _TYPE_WORDS = frozenset(
     ("Any", "None", "bool", "bytes", "dict", "float", "int", "list", "object", "str", "tuple")
 )

@@ -6,8 +6,9 @@ header that no section has is an error that names the nearest section.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+
+from pulsus.late_pattern import late_pattern
 
 SECTIONS = ("Args", "Returns", "Side effects", "Kind", "Effects", "Secrets", "Examples")
 """The sections that every tool should have, in their usual order."""
@@ -31,8 +32,8 @@ _PROSE = frozenset(
 )
 """Headers of other docstring styles. They are free text: nothing is promised in them."""
 
-_HEADER = re.compile(rf"({'|'.join((*ALL_SECTIONS, *_ALIASES))}):(?:[ \t]+(.*))?$")
-_LIKE_A_HEADER = re.compile(r"([A-Za-z][A-Za-z-]*(?:[ _][A-Za-z-]+){0,2}):(?:\s|$)")
+_HEADER = late_pattern(rf"({'|'.join((*ALL_SECTIONS, *_ALIASES))}):(?:[ \t]+(.*))?$")
+_LIKE_A_HEADER = late_pattern(r"([A-Za-z][A-Za-z-]*(?:[ _][A-Za-z-]+){0,2}):(?:\s|$)")
 _NEARLY = 80
 """Likeness, of 100, from which a line before the first section counts as a misspelt header."""
 

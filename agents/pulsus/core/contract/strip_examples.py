@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from pulsus.core.python_source import python_parser
+from pulsus.late_pattern import late_pattern
 
-_EXAMPLES = re.compile(r"(?ms)^([ \t]*)Examples:.*?(?=^\1[A-Z][A-Za-z ]*:|\Z)")
+_EXAMPLES = late_pattern(r"(?ms)^([ \t]*)Examples:.*?(?=^\1[A-Z][A-Za-z ]*:|\Z)")
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -7,16 +7,16 @@ call leaves out, elements of a loop, one of several assignments, attributes of c
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 
 from pulsus.core.python_source.bindings import assignments
 from pulsus.core.python_source.constant_folding import Scope, fold
 from pulsus.core.python_source.names import last_name
+from pulsus.late_pattern import late_pattern
 
 _MOST = 16
 """The number of values tried for one name; the dry run shows the others."""
-_PLACE = re.compile(r"[/~]|\w+://|[\w-]+(\.[\w-]+)+\Z|[0-9a-fA-F:]+:[0-9a-fA-F:.]*\Z")
+_PLACE = late_pattern(r"[/~]|\w+://|[\w-]+(\.[\w-]+)+\Z|[0-9a-fA-F:]+:[0-9a-fA-F:.]*\Z")
 _HOLDING = frozenset(
     (
         *(ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.For, ast.comprehension, ast.ClassDef),

@@ -22,8 +22,9 @@ from pulsus.core.text.verbs import (
     verb_groups,
 )
 from pulsus.core.types import Manifest, ToolSpec
+from pulsus.late_pattern import late_pattern
 
-_CLAUSE = re.compile(
+_CLAUSE = late_pattern(
     r"""
     (?=[.,;:!?tbaopkcwy])  # what any of them begins with: most places are passed over here
     (?:

@@ -6,16 +6,16 @@ state of a service the name does not count: "is cron running" is the intent "is 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from pulsus.core.text.state_questions import asks_for_a_service
 from pulsus.core.text.tokens import stem, stems, words
 from pulsus.core.types import ToolSpec
+from pulsus.late_pattern import late_pattern
 
-_POLITE = re.compile(r"\b(?:please|pls|plz|thanks|thx)\b")
-_ASKS_TO_SHOW = re.compile(
+_POLITE = late_pattern(r"\b(?:please|pls|plz|thanks|thx)\b")
+_ASKS_TO_SHOW = late_pattern(
     r"^\W*(?:show|print|display|list|give)(?:\s+(?:me|us))?(?:\s+all)?(?:\s+the)?\s+(?=\S)"
 )
 _PARTICLES = frozenset(("in", "on", "out", "off"))

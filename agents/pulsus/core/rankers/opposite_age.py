@@ -6,11 +6,11 @@ is its opposite. Nothing in a count of words shows that. Pure.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Literal
 
 from pulsus.core.types import ToolSpec
+from pulsus.late_pattern import late_pattern
 
 Age = Literal["old", "recent"]
 
@@ -21,21 +21,73 @@ _DONE = (
 _NEGATION = (
     r"\b(?:not|never|nobody|no\s+one|nothing|none|without|isn|wasn|hasn|haven|weren|aren|didn)\b"
 )
-_LEFT_ALONE = re.compile(
+_LEFT_ALONE = late_pattern(
     rf"(?i){_NEGATION}[^,.;:!?]{{0,40}}?\b{_DONE}|\bun(?:touched|changed|used|modified|accessed)\b"
-    rf"|\b{_DONE}[^,.;:!?]{{0,40}}?\b(?:longer|more)\s+than\s+[^,.;:!?]{{1,20}}\bago\b"
+    rf"|\b{_DONE}[^,.;:!?]{{0,40}}?\b(?:longer|more)\s+than\s+[^,.;:!?]{{1,20}}\bago\b",
+    words=(
+        "not",
+        "never",
+        "nobody",
+        "one",
+        "without",
+        "isn",
+        "wasn",
+        "hasn",
+        "haven",
+        "weren",
+        "aren",
+        "didn",
+        "untouched",
+        "unchanged",
+        "unused",
+        "unmodified",
+        "unaccessed",
+        "ago",
+    ),
 )
-_OLD = re.compile(r"(?i)\b(?:stale|old|older|oldest|outdated)\b|(?<!\S)-[acm](?:time|min)\s+\+\d")
+_OLD = late_pattern(
+    r"(?i)\b(?:stale|old|older|oldest|outdated)\b|(?<!\S)-[acm](?:time|min)\s+\+\d",
+    words=("stale", "old", "outdated", "-atime", "-ctime", "-mtime", "-amin", "-cmin", "-mmin"),
+)
 _SPAN = (
     r"(?:(?:in|within|during|over|for|from)\s+(?:the\s+|these\s+)?(?:last|past)\b"
     r"|(?:in|within)\s+\d+\s+(?:minutes?|hours?|days?|weeks?|months?)\b"
     r"|since\b|today\b|yesterday\b|recently\b|lately\b|just\s+now\b|this\s+(?:morning|week|month)\b"
     r"|last\s+(?:night|week|month|hour)\b|less\s+than\s+[^,.;:!?]{1,20}\bago\b)"
 )
-_RECENT = re.compile(
+_RECENT = late_pattern(
     rf"(?i)\b{_DONE}[^,.;:!?]{{0,40}}?\b{_SPAN}|\b(?:recently|lately|today|just|newly)\s+{_DONE}"
     r"|\b(?:newer|younger|fresher)\s+than\b|\b(?:newest|youngest|latest)\s+files?\b"
-    r"|(?<!\S)-[acm](?:time|min)\s+-\d|(?<!\S)-newer\b"
+    r"|(?<!\S)-[acm](?:time|min)\s+-\d|(?<!\S)-newer\b",
+    words=(
+        "last",
+        "past",
+        "minute",
+        "hour",
+        "day",
+        "week",
+        "month",
+        "since",
+        "recently",
+        "lately",
+        "now",
+        "morning",
+        "ago",
+        "just",
+        "newly",
+        "newer",
+        "younger",
+        "fresher",
+        "newest",
+        "youngest",
+        "latest",
+        "-atime",
+        "-ctime",
+        "-mtime",
+        "-amin",
+        "-cmin",
+        "-mmin",
+    ),
 )
 
 

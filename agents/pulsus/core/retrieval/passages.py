@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pulsus.core.types import ToolSpec
+from pulsus.late_pattern import late_pattern
 
 Place = tuple[str | None, str]
 """Domain (None = shared) and action."""
@@ -14,9 +14,9 @@ Place = tuple[str | None, str]
 MAX_CHARS = 4000
 """Of a passage; a longer section goes on in the next one."""
 
-_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$")
-_FENCE = re.compile(r"^\s*(```|~~~)")
-_TOKEN = re.compile(r"\w[\w./-]*\w")
+_HEADING = late_pattern(r"^#{1,6}\s+(.+?)\s*#*\s*$")
+_FENCE = late_pattern(r"^\s*(```|~~~)")
+_TOKEN = late_pattern(r"\w[\w./-]*\w")
 
 
 @dataclass(frozen=True, slots=True)

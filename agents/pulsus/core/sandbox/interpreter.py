@@ -16,10 +16,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pulsus.late_pattern import late_pattern
+
 OLDEST = (3, 11)
 """The oldest Python that can run the harness."""
 
-_LIBRARY = re.compile(r"python(3)\.(\d+)\Z")
+_LIBRARY = late_pattern(r"python(3)\.(\d+)\Z")
 _DEBIAN = Path("/usr/lib/python3/dist-packages")
 _CONFIG_BYTES = 64 * 1024
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from pathlib import Path
 
 from pulsus.errors import PulsusError, UsageError
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 _SHOWN = 40
 _OWN_STREAMS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
-_DOCUMENT = re.compile(r"""(?:\s*(?:#.*|---.*)?\n)*\s*(?:[{\[]|- |["']?\w+["']?\s*:(?:\s|$))""")
+_DOCUMENT = late_pattern(r"""(?:\s*(?:#.*|---.*)?\n)*\s*(?:[{\[]|- |["']?\w+["']?\s*:(?:\s|$))""")
 """The beginning of JSON, or of YAML: a key or an item, perhaps after comments."""
 
 

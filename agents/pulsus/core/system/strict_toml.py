@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from typing import Any
+
+from pulsus.late_pattern import late_pattern
 
 MOST_DOTS = 1000
 """In one line: a key of many parts takes Python's reader the square of their number."""
 MOST_WORK = MOST_DOTS**2
 """The sum of these squares over all lines, texts aside: 2 s for 60 kB of keys without it."""
-_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*+"|\'[^\'\n]*+\'')
+_TEXT = late_pattern(r'"(?:[^"\\\n]|\\.)*+"|\'[^\'\n]*+\'')
 
 
 class TomlError(ValueError):

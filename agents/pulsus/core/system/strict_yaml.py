@@ -7,12 +7,12 @@ aliases, and lets a repeated key win in silence.
 from __future__ import annotations
 
 import math
-import re
 from typing import cast
 
 import yaml
 
 from pulsus.core.types import JsonValue
+from pulsus.late_pattern import late_pattern
 
 # Deeper than any example a person writes; libyaml is quadratic in the nesting of flow brackets.
 MAX_DEPTH = 64
@@ -22,11 +22,11 @@ _TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 MAX_DIGITS = 1000
 
 # https://yaml.org/spec/1.2.2/#103-core-schema
-_NULL = re.compile(r"null|Null|NULL|~|")
-_BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
-_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_NULL = late_pattern(r"null|Null|NULL|~|")
+_BOOL = late_pattern(r"true|True|TRUE|false|False|FALSE")
+_INT = late_pattern(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = late_pattern(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_NOT_FINITE = late_pattern(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 _NOT_TEXT = frozenset(("", *"nN~tTfF.+-0123456789"))
 """The beginnings of all values that are not text."""

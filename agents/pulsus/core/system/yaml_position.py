@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import cast
 
 import yaml
 
-_PART = re.compile(r"[^.\[\]]+")
-_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN|[0-9]{4301,}')
+from pulsus.late_pattern import late_pattern
+
+_PART = late_pattern(r"[^.\[\]]+")
+_NUMBER = late_pattern(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN|[0-9]{4301,}')
 """A string of JSON, or a number in it that Python does not read or that JSON does not have."""
 _LOADER = cast("type[yaml.SafeLoader]", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 

@@ -15,26 +15,30 @@ from functools import partial
 from itertools import groupby, takewhile
 from typing import Final
 
+from pulsus.late_pattern import late_pattern
+
 MARK: Final = "[redacted]"
 """The same as in redaction.py."""
 
-_MAY_BE_DUMP: Final = re.compile(
+_MAY_BE_DUMP: Final = late_pattern(
     r"[A-Za-z0-9+/_-]{16}|[0-9A-Fa-f]{2}[ :,]{1,2}(?:0x)?[0-9A-Fa-f]{2}|\d{1,3} {1,3}\d{1,3} "
     r"|[0-7]{7} {1,3}\S|(?: {3}\S){4}"
 )
-_NUMBERED: Final = re.compile(r"[ \t]*[0-9A-Fa-f]{6,16}:?[ \t]{1,3}[0-9A-Fa-f]{2,8}(?=[ \t\r]|\Z)")
+_NUMBERED: Final = late_pattern(
+    r"[ \t]*[0-9A-Fa-f]{6,16}:?[ \t]{1,3}[0-9A-Fa-f]{2,8}(?=[ \t\r]|\Z)"
+)
 """An offset, and the first of the bytes or words as numbers."""
-_NUMBER: Final = re.compile(r"[0-9A-Fa-f]+")
-_CELLS: Final = re.compile(r"(?:[0-7]{7})?(?:[ ][ -~]{3}){2,64}[ \r]*")
+_NUMBER: Final = late_pattern(r"[0-9A-Fa-f]+")
+_CELLS: Final = late_pattern(r"(?:[0-7]{7})?(?:[ ][ -~]{3}){2,64}[ \r]*")
 """A line of `od -c`, `od -a` or `od -tu1`: each byte has four columns."""
-_HEX_BYTES: Final = re.compile(r"[ \t]*(?:(?:0x)?[0-9A-Fa-f]{2}[ ,:\t]{0,2}){4,64}[ \t\r]*")
-_DECIMAL_BYTES: Final = re.compile(
+_HEX_BYTES: Final = late_pattern(r"[ \t]*(?:(?:0x)?[0-9A-Fa-f]{2}[ ,:\t]{0,2}){4,64}[ \t\r]*")
+_DECIMAL_BYTES: Final = late_pattern(
     r"(?:[0-7]{7})?[ \t]*(?:\d{1,3}[ ,]{1,4}){3,64}\d{1,3},?[ \t\r]*"
 )
-_SIXTY_FOUR: Final = re.compile(r"[ \t]*[A-Za-z0-9+/_-]{4,}={0,2}[ \t\r]*")
-_WORD: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
-_PAIRS: Final = re.compile(r"(?:(?:0x)?[0-9A-Fa-f]{2}[ ,:]{0,2}){8,}")
-_THIRTY_TWO: Final = re.compile(r"[A-Z2-7]{16,}")
+_SIXTY_FOUR: Final = late_pattern(r"[ \t]*[A-Za-z0-9+/_-]{4,}={0,2}[ \t\r]*")
+_WORD: Final = late_pattern(r"[A-Za-z0-9+/_-]{16,}={0,2}")
+_PAIRS: Final = late_pattern(r"(?:(?:0x)?[0-9A-Fa-f]{2}[ ,:]{0,2}){8,}")
+_THIRTY_TWO: Final = late_pattern(r"[A-Z2-7]{16,}")
 _LEAST: Final = 8
 """Bytes of a text that is read: a shorter one has no name and value."""
 _CELL: Final = 4

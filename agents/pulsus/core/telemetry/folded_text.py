@@ -12,17 +12,19 @@ import unicodedata
 from collections.abc import Callable
 from typing import Final
 
-_NOT_PLAIN: Final = re.compile(r"[^\t\n\r -~]")
-_ESCAPED: Final = re.compile(r"\\{1,4}u00([46][1-9A-Fa-f]|[57][0-9Aa]|2[267]|3[ACDEacde])")
+from pulsus.late_pattern import late_pattern
+
+_NOT_PLAIN: Final = late_pattern(r"[^\t\n\r -~]")
+_ESCAPED: Final = late_pattern(r"\\{1,4}u00([46][1-9A-Fa-f]|[57][0-9Aa]|2[267]|3[ACDEacde])")
 """A Latin letter, a quote or a sign of assignment that JSON writes as its code."""
-_UNSEEN: Final = re.compile(
+_UNSEEN: Final = late_pattern(
     "\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b\n]*(?:\x07|\x1b\\\\)?|[ -/]*[0-~])"
     "|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
-_WORD: Final = re.compile(r"\w+")
-_LATIN: Final = re.compile("[A-Za-z]")
-_OTHER: Final = re.compile("[\u0370-\u052f]")
+_WORD: Final = late_pattern(r"\w+")
+_LATIN: Final = late_pattern("[A-Za-z]")
+_OTHER: Final = late_pattern("[\u0370-\u052f]")
 """Letters of Greek and Cyrillic."""
 
 _ALIKE: Final = str.maketrans(

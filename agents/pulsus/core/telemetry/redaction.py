@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from pulsus.core.telemetry.dumped_text import redact_dumped
 from pulsus.core.telemetry.folded_text import redact_folded
+from pulsus.late_pattern import late_pattern
 
 if TYPE_CHECKING:
     from pulsus.core.types import JsonValue
@@ -27,15 +28,21 @@ MIN_KNOWN_CHARS = 8
 MIN_KEY_LINE = 20
 """A shorter line of a known value may be an ordinary one."""
 
+_PLAIN_WORD = late_pattern(r"[A-Za-z0-9_]{0,15}")
+"""A word that no rule hides: each needs more characters, or a sign. Most fields have such names."""
+
 _PASSES = 6
 _LEAST_LINES = 2
 
-_MAY_BE_SECRET = re.compile(r"(?i:(?:^|[_-])(?:pwd|pass|pin))\Z|[a-z](?:Pwd|Pass|Pin)\Z")
+_MAY_BE_SECRET = late_pattern(
+    r"(?i:(?:^|[_-])(?:pwd|pass|pin))\Z|[a-z](?:Pwd|Pass|Pin)\Z", words=("pwd", "pass", "pin")
+)
 """A folder has such a name too, so the value decides."""
 
-_SECRET_VARIABLE = re.compile(
+_SECRET_VARIABLE = late_pattern(
     r"(?:^|_)(?:API_KEY|TOKEN|SECRET|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|PASSPHRASE)\Z"
-    r"|PASSWORD\Z|PASSWD\Z|_PWD\Z"
+    r"|PASSWORD\Z|PASSWD\Z|_PWD\Z",
+    words=("key", "token", "secret", "passphrase", "password", "passwd", "_pwd"),
 )
 
 
@@ -59,6 +66,8 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """Return `text` with every secret replaced by `[redacted]`."""
+        if _PLAIN_WORD.fullmatch(text) and (self._known is None or not self._known.search(text)):
+            return text
         from pulsus.core.telemetry.secret_rules.redaction_rules import RULES
 
         return self._apply_until_stable(text, RULES)
@@ -166,8 +175,8 @@ def redact_value(value: JsonValue) -> JsonValue:
     return _SHAPES_ONLY.redact_value(value)
 
 
-_NAMES = re.compile(r"(?i)(?:\A|(?:parameter|variable|setting|secret)_?)(?:name|key)\Z")
-_VALUES = re.compile(r"(?i)(?:\A|(?:parameter|variable|setting|secret)_?)val(?:ue)?\Z")
+_NAMES = late_pattern(r"(?i)(?:\A|(?:parameter|variable|setting|secret)_?)(?:name|key)\Z")
+_VALUES = late_pattern(r"(?i)(?:\A|(?:parameter|variable|setting|secret)_?)val(?:ue)?\Z")
 
 
 def _is_secret_row(value: Mapping[str, JsonValue]) -> bool:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
+from pulsus.late_pattern import late_pattern
 
 # C0 but tab and newline, DEL, C1, and the characters that reorder or hide text on a terminal.
-_HIDDEN = re.compile(
+_HIDDEN = late_pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
 )
 
-_CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+_CONTROLS = late_pattern("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 """Control characters that are no white space."""
 
-_UNSAFE_IN_JSON = re.compile(f"{_HIDDEN.pattern}|[\ud800-\udfff]")
+_UNSAFE_IN_JSON = late_pattern(f"{_HIDDEN.pattern}|[\ud800-\udfff]")
 
 _PRINTABLE_ASCII = bytes(range(0x20, 0x7F))
 

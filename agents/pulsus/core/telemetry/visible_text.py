@@ -12,10 +12,12 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-_NOT_PLAIN = re.compile(r"[^\t\n -~]")
-_LATIN = re.compile("[A-Za-z]")
-_OWN_SIGNS = re.compile("[⏎␣]")
-_GAPS = re.compile(r"\n+|[\t ]{9,}")
+from pulsus.late_pattern import late_pattern
+
+_NOT_PLAIN = late_pattern(r"[^\t\n -~]")
+_LATIN = late_pattern("[A-Za-z]")
+_OWN_SIGNS = late_pattern("[⏎␣]")
+_GAPS = late_pattern(r"\n+|[\t ]{9,}")
 _IGNORABLE = (
     *((0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800)),
     *((0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xE0000, 0xE0FFF)),

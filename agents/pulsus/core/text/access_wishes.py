@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from pulsus.late_pattern import late_pattern
 
 LEADS: Final = frozenset({"only", "nobody", "no", "noone"})
 """Words of which such a wish has one."""
@@ -13,13 +14,14 @@ _ABLE = r"(?:(?:may|must|shall|should(?:\s+be\s+able\s+to)?|is\s+allowed\s+to)\s
 _OWNER = r"(?:me|myself|i|(?:(?:the|its|his|her|their)\s+)?owner)"
 _NOBODY = rf"no(?:body|[ -]?one)(?:\s+(?:else|(?:but|except)\s+{_OWNER}))?"
 _POLITE = r"^\W*(?:(?:please|pls|i\s+want|ensure|make\s+sure)\s+(?:that\s+)?)?"
-_WISH = re.compile(
+_WISH = late_pattern(
     rf"(?i){_POLITE}(?:(?:only\s+\S+(?:\s+\S+)?|{_NOBODY})\s+{_ABLE}"
     rf"|(?:let|allow)\s+(?:only\s+\S+(?:\s+\S+)?|{_NOBODY})\s+(?:to\s+)?)"
-    r"(?:read|see|open|access|write|change|edit|execute|use)\b"
+    r"(?:read|see|open|access|write|change|edit|execute|use)\b",
+    words=("only", "nobody", "noone", "no one", "no-one"),
 )
 _PRIVATE = tuple(
-    re.compile(f"(?i){rule}")
+    late_pattern(f"(?i){rule}")
     for rule in (
         r"\b(?:readable|visible|accessible)\s+"
         rf"(?:(?:only\s+(?:by|for|to)|(?:by|for|to)\s+only)\s+{_OWNER}\b"

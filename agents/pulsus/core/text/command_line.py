@@ -6,19 +6,19 @@ first words of a sentence say nothing of that. Words: verbs.txt.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pulsus.core.text import verb_tables as table
 from pulsus.core.text.tokens import STOP_WORDS
 from pulsus.core.text.verbs import find_command
+from pulsus.late_pattern import late_pattern
 
-_STEP = re.compile(r"\s*(?:\|\|?|&&|;)\s*")
-_BEFORE = re.compile(r"(?:[$#>]\s+)?(?:(?:sudo|doas|xargs)\s+(?:-\S+\s+)*)?(?:[A-Z_]+=\S+\s+)*")
-_PROGRAM = re.compile(r"[a-z][a-z0-9_.+-]*")
-_FLAG = re.compile(r"--?[A-Za-z][\w-]*(?:[=:]\S*)?|-\d+")
-_OLD_STYLE = re.compile(r"(?=[a-zA-Z]*[ctxru])[ctxruvfzjJpPk]{1,6}")
-_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_STEP = late_pattern(r"\s*(?:\|\|?|&&|;)\s*")
+_BEFORE = late_pattern(r"(?:[$#>]\s+)?(?:(?:sudo|doas|xargs)\s+(?:-\S+\s+)*)?(?:[A-Z_]+=\S+\s+)*")
+_PROGRAM = late_pattern(r"[a-z][a-z0-9_.+-]*")
+_FLAG = late_pattern(r"--?[A-Za-z][\w-]*(?:[=:]\S*)?|-\d+")
+_OLD_STYLE = late_pattern(r"(?=[a-zA-Z]*[ctxru])[ctxruvfzjJpPk]{1,6}")
+_QUOTED = late_pattern(r"\"[^\"]*\"|'[^']*'")
 _REACH = 3
 """Words behind the program among which its verb is: "docker container rm"."""
 

@@ -14,6 +14,7 @@ from pulsus.core.text.comparison_words import COMPARED_THAN, LARGER, SMALLER
 from pulsus.core.text.tokens import words
 from pulsus.core.text.verb_tables import READING, VERBS
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 _SURE: Final = (
     r"except(?:ing)?(?:\s+for)?|exclud(?:e|es|ing)|other\s+than|(?:apart|aside)\s+from|besides?"
@@ -22,25 +23,47 @@ _SURE: Final = (
     r"|instead\s+of"
 )
 _NEGATION: Final = r"not|never|cannot|can't|n't|(?:do|does|did|is|are|was|were|has|have)n'?t"
-_MARK: Final = re.compile(rf"(?i)(?<![\w./-])(?:(?P<sure>{_SURE})|{_NEGATION})(?=\s)")
+_MARK: Final = late_pattern(
+    rf"(?i)(?<![\w./-])(?:(?P<sure>{_SURE})|{_NEGATION})(?=\s)",
+    words=(
+        "except",
+        "exclud",
+        "than",
+        "apart",
+        "aside",
+        "beside",
+        "but",
+        "keep",
+        "ignor",
+        "skip",
+        "leav",
+        "omit",
+        "without",
+        "instead",
+        "not",
+        "never",
+        "n't",
+        "nt",
+    ),
+)
 _NUMBER_NEXT: Final = (
     r"(?=\s+(?:than|about|around|roughly|an?|half|one|two|three|four|five|six|seven|eight|nine|ten)\b"
     r"|\s+\W{0,2}\d)"
 )
 """Otherwise the word may be a name or a place: "not lower.log", "not under /var"."""
-_NO_EXCLUSION: Final = re.compile(
+_NO_EXCLUSION: Final = late_pattern(
     r"(?i)\s+(?:(?:only|just|yet|to|be|sure|necessarily|more|less|fewer|at\s+(?:all|least|most))(?![\w./-])"
     rf"|(?:{SMALLER}|{LARGER}|later|earlier|over|above|below|under|exceeding){_NUMBER_NEXT}"
     rf"|(?:\w{{1,20}}\s+){{0,2}}(?:{COMPARED_THAN}|(?:later|earlier)\s+than)\b)"
 )
 """Words behind a negation that make a bound of it, or that exclude nothing."""
-_REVERSED: Final = re.compile(
+_REVERSED: Final = late_pattern(
     r"(?i)(?:\b(?:drop|discard|throw\s+(?:out|away)|weed\s+out)\b[^,;.]{0,80}"
     r"|\b(?:I|we|you|they)(?:\s+\w{1,10})?\s+)\Z"
 )
 """Wording before a negation that reverses it ("drop what isn't failed"), or that is talk."""
 _LONGEST_BEFORE: Final = 120
-_TOKEN: Final = re.compile(r"\"[^\"]{0,400}\"|'[^']{0,400}'|\S{1,400}")
+_TOKEN: Final = late_pattern(r"\"[^\"]{0,400}\"|'[^']{0,400}'|\S{1,400}")
 _MOST_TOKENS: Final = 14
 _MOST_PLAIN: Final = 3
 """Plain words of one member: "the nginx access logs"."""
@@ -61,17 +84,17 @@ _ENDS: Final = frozenset(
         """)
 )
 _JOINS: Final = frozenset(("and", "or", "nor", "&"))
-_ENDS_PART: Final = re.compile(r"[;:?!)]$|\.$")
-_GOVERNS: Final = re.compile(
+_ENDS_PART: Final = late_pattern(r"[;:?!)]$|\.$")
+_GOVERNS: Final = late_pattern(
     r"(?i)(?:owned|used|run|started|made|written|held|set|blocked|sent|belong(?:s|ing)?"
     r"|start(?:s|ing)?|end(?:s|ing)?|begin(?:s|ning)?|come|comes|coming|match(?:es|ing)?|located"
     r"|installed|stored|lying|created|signed|issued|listening|running|logged|log)"
 )
 """Words that say with the next preposition what is excluded: "not owned by root"."""
-_UNIT: Final = re.compile(
+_UNIT: Final = late_pattern(
     r"[kmgt]i?b|%|bytes?|percent|(?:second|minute|hour|day|week|month|year)s?|[kmgt]ega?bytes?"
 )
-_PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z'-]*")
+_PLAIN: Final = late_pattern(r"[A-Za-z][A-Za-z'-]*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import re
 
 from pulsus.core.text.tokens import STOP_WORDS, words
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 OWN = 0.75
 """Weight of a word inside a value beside a word outside."""
@@ -82,15 +83,15 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("port", r"(?<=\bon )\d{2,5}\b(?=\s*(?:$|[?,;.!)]|and\b|there\b|from\b|yet\b|tcp\b|udp\b))"),
     ("number", r"(?<![\w.])[-+]?\d+(?:[.,:/-]\d+)*%?(?!\w)"),
 )
-_VALUE = re.compile("|".join(f"(?P<{kind}>{rule})" for kind, rule in _KINDS), re.IGNORECASE)
+_VALUE = late_pattern("|".join(f"(?P<{kind}>{rule})" for kind, rule in _KINDS), re.IGNORECASE)
 
-_MARK = re.compile(r"[\"`/~@*]|(?<!\w)'|\.\w")
+_MARK = late_pattern(r"[\"`/~@*]|(?<!\w)'|\.\w")
 _SIGNS = frozenset("\"`/~@*'.")
-_DIGIT = re.compile(r"\d")
+_DIGIT = late_pattern(r"\d")
 """Every number and every schedule has a digit. It is looked for first: most requests have none."""
 
 _WITHOUT_SIGNS = ("ticket", "digest", "cron", "port", "number")
-_PLAIN = re.compile("|".join(f"(?P<{k}>{r})" for k, r in _KINDS if k in _WITHOUT_SIGNS), re.I)
+_PLAIN = late_pattern("|".join(f"(?P<{k}>{r})" for k, r in _KINDS if k in _WITHOUT_SIGNS), re.I)
 
 _SAYS: dict[str, tuple[str, ...]] = {
     "url": ("url", "http", "https"),
@@ -107,7 +108,7 @@ _SAYS: dict[str, tuple[str, ...]] = {
 
 
 _WORDLESS = frozenset(("number", "cron", "ip", "subnet", "ticket", "digest", "port"))
-_WITH_PORT = re.compile(r":\d+$")
+_WITH_PORT = late_pattern(r":\d+$")
 
 
 @dataclass(frozen=True, slots=True)

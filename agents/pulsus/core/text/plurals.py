@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from pulsus.core.types import JsonValue
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pulsus.core.types import JsonValue
 
 _MOST_EXACT = 1e15
 """Below this every whole number is a float without loss."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+
+from pulsus.late_pattern import late_pattern
 
 _ALIKE = 75
 """Likeness, of 100, from which a name is offered: below it a guess misleads more than it helps."""
 
 _MOST = 3
-_ENDS = re.compile(r"[/.]")
+_ENDS = late_pattern(r"[/.]")
 
 
 def similar_names(name: str, known: Iterable[str]) -> list[str]:

@@ -12,11 +12,19 @@ from typing import Final
 
 from pulsus.core.text.tokens import STOP_WORDS, words
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 STATES: Final = (
     r"(?:running|up|down|active|enabled|alive|started|stopped|installed|dead|failing|failed|working"
     r"|ok|okay|disabled|locked)(?!\s+to\b)"
 )
+_STATE_WORDS: Final = tuple(
+    words("""
+        running up down active enabled alive start stopped installed dead fail working ok disabled
+        locked
+        """)
+)
+"""Every form with a state has one of these."""
 _RUNS: Final = frozenset(("running", "active", "alive", "started", "stopped", "dead"))
 """States that are asked of a service alone."""
 _UP: Final = frozenset(("up", "down"))
@@ -45,12 +53,15 @@ _SUBJECT = (
 _ADVERBS = r"(?:(?:still|really|actually|even|already|currently|now|not|up\s+and)\s+){0,2}"
 _QUESTION = rf"(?:is|are|was)\s+{_SUBJECT}\s+{_ADVERBS}(?P<state>{STATES})\b"
 _STATEMENT = rf"(?:if|whether|that)\s+{_SUBJECT}\s+(?:is|are|was)\s+{_ADVERBS}(?P<state>{STATES})\b"
-_SEVERAL: Final = re.compile(
+_SEVERAL: Final = late_pattern(
     rf"(?i)\b(?:are|were)\s+(?P<names>{_WORD}(?:(?:\s*,\s*|\s+(?:and|or)\s+){_WORD}){{1,8}})\s+"
-    rf"(?:services\s+)?{_ADVERBS}{STATES}\b"
+    rf"(?:services\s+)?{_ADVERBS}{STATES}\b",
+    words=_STATE_WORDS,
 )
-_FORMS: Final = tuple(re.compile(rf"(?i)\b{form}") for form in (_QUESTION, _STATEMENT))
-_ASKS: Final = re.compile(
+_FORMS: Final = tuple(
+    late_pattern(rf"(?i)\b{form}", words=_STATE_WORDS) for form in (_QUESTION, _STATEMENT)
+)
+_ASKS: Final = late_pattern(
     r"(?i)\W*(?:(?:please|pls|hey|hi|can\s+you|could\s+you)\W+)*"
     r"(?:(?:check|see|tell\s+me|find\s+out|verify|show\s+me|look|why|i\s+want\s+to\s+know)\s+)?\Z"
 )

@@ -6,10 +6,11 @@ Whole words only: a stop word never matches inside another word, and `cat` never
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import cache, lru_cache
 from typing import Protocol, cast
+
+from pulsus.late_pattern import late_pattern
 
 # Grammar and politeness. Words that can name a task or a thing (show, list, up, all) stay: how
 # common they are in the catalogue decides their weight.
@@ -45,9 +46,9 @@ _OWN_STEMS = {
 """Nouns that Snowball cuts to a verb of requests: a line contains a word and is no container, and
 who asks for a setting sets nothing."""
 
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?![A-Z]s\b)")
-_WORD = re.compile(r"[^\W_]+")
-_DIGITS = re.compile(r"\d+|[^\d]+")
+_CAMEL = late_pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?![A-Z]s\b)")
+_WORD = late_pattern(r"[^\W_]+")
+_DIGITS = late_pattern(r"\d+|[^\d]+")
 
 
 class _Stemmer(Protocol):

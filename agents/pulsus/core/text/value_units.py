@@ -6,12 +6,14 @@ import math
 import re
 from collections.abc import Callable
 
-_BYTES = re.compile(r"(?:^|_)bytes\Z")
-_BYTES_PER_SECOND = re.compile(r"(?:^|_)bytes_per_second\Z")
-_PERCENT = re.compile(r"(?:^|_)percent\Z")
-_SECONDS = re.compile(r"(?:^|_)(?<!per_)seconds\Z")
-_MILLISECONDS = re.compile(r"(?:^|_)(?:ms|milliseconds)\Z")
-_SINCE_1970 = re.compile(r"(?:^|_)timestamp_")
+from pulsus.late_pattern import late_pattern
+
+_BYTES = late_pattern(r"(?:^|_)bytes\Z")
+_BYTES_PER_SECOND = late_pattern(r"(?:^|_)bytes_per_second\Z")
+_PERCENT = late_pattern(r"(?:^|_)percent\Z")
+_SECONDS = late_pattern(r"(?:^|_)(?<!per_)seconds\Z")
+_MILLISECONDS = late_pattern(r"(?:^|_)(?:ms|milliseconds)\Z")
+_SINCE_1970 = late_pattern(r"(?:^|_)timestamp_")
 """A moment, and no duration: `timestamp_ms`, `timestamp_seconds`."""
 
 _MULTIPLES = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")

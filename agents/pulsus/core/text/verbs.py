@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -10,6 +9,7 @@ from itertools import pairwise
 from pulsus.core.text import verb_tables as table
 from pulsus.core.text.access_wishes import LEADS, wishes_less_access
 from pulsus.core.text.tokens import STOP_WORDS, stem, words
+from pulsus.late_pattern import late_pattern
 
 Known = Callable[[str], bool]
 """Decides if the catalogue has a lower-case word. Then it is not a misspelt verb."""
@@ -20,16 +20,16 @@ _SHORTEST = 5
 """Letters of a word that may be a misspelt verb."""
 _SURE = 7
 """Letters from which one wrong letter is a slip: "attack" is not "attach"."""
-_FOLDER = re.compile(r"\S*/[^\s.]*(?=\s|$)")
+_FOLDER = late_pattern(r"\S*/[^\s.]*(?=\s|$)")
 """A path that names no file: its words are not the object of a verb."""
 
-_FILE = re.compile(r"\S*(?:/|\w\.\w)\S*")
+_FILE = late_pattern(r"\S*(?:/|\w\.\w)\S*")
 """A path or a file name: `access.log` is no access that "give me" asks for."""
 
 _IN_A_FILE = frozenset({"set", "change", "update", "make"})
 """Verbs for what a file holds: `app.yaml` in their clause is no answer as YAML."""
 
-MADE_SETTING = re.compile(
+MADE_SETTING = late_pattern(
     r"""(?ix) \bmake \s (?:(?:the|its)\s)? (?P<key>(?:[\w.-]+\s){0,2}
     (?!(?:a|an|the|of|top|first|last|than|only)\s) [\w.-]+) \s (?:to\sbe\s)?
     (?P<value>\d[\w.]* | on | off | yes | no | true | false) \s

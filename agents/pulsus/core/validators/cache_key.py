@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 _PACKAGE = Path(__file__).resolve().parents[2]
 _OWN = (
     *("core/validators", "core/sandbox", "core/contract", "core/python_source", "core/system"),
-    *("core/types.py", "core/telemetry/sanitize.py", "errors.py", "fast_dataclass.py"),
+    *(
+        "core/types.py",
+        "core/telemetry/sanitize.py",
+        "errors.py",
+        "fast_dataclass.py",
+        "late_pattern.py",
+    ),
     "install_hint.py",
 )
 """Folders, with all below them, and files of the code that decides on a verdict."""

@@ -7,16 +7,16 @@ import base64
 import binascii
 import codecs
 import json
-import re
 import zlib
 from collections.abc import Iterator, Sequence
 
 from pulsus.core.contract.module_constants import evaluate_literal, list_parts, make_key
+from pulsus.late_pattern import late_pattern
 
 _CONSTANTS = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.JoinedStr)
 _LONGEST = 65_536
 LEAST_HASH = 6
-_WORD = re.compile(r"\d+|[^\W\d_]+")
+_WORD = late_pattern(r"\d+|[^\W\d_]+")
 
 
 class CodeConstants:

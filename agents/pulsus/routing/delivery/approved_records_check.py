@@ -6,7 +6,6 @@ Effect: reads the catalogue's records, the decision log and the user's state fol
 from __future__ import annotations
 
 import logging
-import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,6 +26,7 @@ from pulsus.core.storage.records.record_key import decision_key
 from pulsus.core.types import ToolSpec
 from pulsus.core.validators.git_objects import GitObjects
 from pulsus.errors import RecordChanged, RecordUnknown, StorageUnwritable
+from pulsus.late_pattern import late_pattern
 
 _LOG = logging.getLogger("pulsus")
 
@@ -139,7 +139,7 @@ class RecordCheck:
 GOOD = frozenset({"G", "U"})
 """Git's letters for a good signature. U: the keyring does not rate the key, which is listed."""
 
-_FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}")
+_FINGERPRINT = late_pattern(r"SHA256:[A-Za-z0-9+/]{43}")
 _NO_PROGRAM = "/bin/false"
 
 

@@ -94,7 +94,9 @@ class ModuleReader:
 
     def parse_module(self, data: bytes, path: Path, where: ToolPath) -> ToolSpec | BrokenTool:
         """Return the tool that these bytes define."""
-        from pulsus.core.contract import read_tool  # nothing is parsed if nothing changed
+        from pulsus.core.contract.tool_parser import (
+            read_tool,  # nothing is parsed if nothing changed
+        )
 
         return read_tool(
             data,

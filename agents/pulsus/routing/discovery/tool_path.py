@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 SHARED = "shared"
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_NAME = late_pattern(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ of that label, so the two steps are joined by an edge.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pulsus.core.compose.tool_chains.past_plans import Edge
 from pulsus.core.compose.tool_chains.tool_signature import SignatureTable, ToolSignature
 from pulsus.core.types import ToolSpec
 from pulsus.errors import UsageError
+from pulsus.late_pattern import late_pattern
 from pulsus.routing.evaluation.dataset import (
     RowReader,
     Warn,
@@ -28,7 +28,7 @@ from pulsus.routing.evaluation.dataset import (
     tool_from_row,
 )
 
-_REFERENCE = re.compile(r"\$([A-Za-z_]\w*)\.[^$]*\$")
+_REFERENCE = late_pattern(r"\$([A-Za-z_]\w*)\.[^$]*\$")
 _CASE = ("query", "plan")
 _ALSO_OF_CASE = ("id", "note", "tools", "policy")
 """Keys that the rows of other sets carry. They are not read."""

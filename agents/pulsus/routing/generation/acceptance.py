@@ -7,7 +7,6 @@ an edit, and when it is promoted from `_tmp/` later.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,13 +34,14 @@ from pulsus.core.types import (
 from pulsus.core.validators.steps.ruff import remove_unused_imports
 from pulsus.core.validators.steps.smoke_and_dry_run import DryRun
 from pulsus.core.validators.validator_protocol import Finding, Subject, Validator
+from pulsus.late_pattern import late_pattern
 from pulsus.routing.delivery.deliver import CandidateModule, ModuleValidator, Steps
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.generation.guardrail_scope import guardrails_apply
 
 STEP = "guardrails"
-_CASE = re.compile(r"example (\d+)\b")
-_PLACE = re.compile(r":(\d+):\d+: (?!note:)")
+_CASE = late_pattern(r"example (\d+)\b")
+_PLACE = late_pattern(r":(\d+):\d+: (?!note:)")
 _LINES = 12
 _QUOTED = 100
 _UNSEEN = (

@@ -42,7 +42,13 @@ _CODE = (
         "routing/index/value_codec.py",
         "routing/index/file_freshness.py",
     ),
-    *("routing/index/value_store.py", "errors.py", "install_hint.py", "fast_dataclass.py"),
+    *(
+        "routing/index/value_store.py",
+        "errors.py",
+        "install_hint.py",
+        "fast_dataclass.py",
+        "late_pattern.py",
+    ),
 )
 """Folders, with all below them, and files of the code that reads a tool."""
 _WASTE = 0.5

@@ -19,13 +19,14 @@ from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.text.plurals import without_decimal_zero
 from pulsus.core.types import ArgSpec, InputValue, JsonValue, ParamRef, Plan, RouteOutcome
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 _MOST = 100
 """Characters of the meaning of an input in an error or a question."""
 _OPEN = "…"
 """Stands for a value that the reader has to write."""
-_NOTE = re.compile(r"proposed: (\w+)=.*; it is used only with --input (.+)", re.DOTALL)
-_EARLIER_NOTE = re.compile(
+_NOTE = late_pattern(r"proposed: (\w+)=.*; it is used only with --input (.+)", re.DOTALL)
+_EARLIER_NOTE = late_pattern(
     r"not taken: (\w+)=(.+) \(from .+\), which the request proposes; --input \1=… gives it",
     re.DOTALL,
 )

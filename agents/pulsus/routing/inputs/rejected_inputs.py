@@ -10,9 +10,10 @@ from pulsus.approvals.approver_protocol import Approver
 from pulsus.core.types import ArgSpec, JsonValue, ToolSpec
 from pulsus.errors import InputMissing, PulsusError, UsageError
 from pulsus.execution.parse_inputs import parse_inputs
+from pulsus.late_pattern import late_pattern
 from pulsus.routing.inputs.missing_words import describe_inputs, input_text, proposed_option
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = late_pattern(r"[A-Za-z_]\w*")
 
 
 def ask_after_rejection(

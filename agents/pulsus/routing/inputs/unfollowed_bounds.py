@@ -5,7 +5,6 @@ A bound that no input takes does not restrict the answer, which then is one to a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
@@ -13,20 +12,25 @@ from pulsus.core.compose.selection.row_filters import BOUND
 from pulsus.core.text.comparison_words import LARGER, SMALLER
 from pulsus.core.text.tokens import words
 from pulsus.core.types import ToolSpec
+from pulsus.late_pattern import late_pattern
 
-_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
-_BEHIND: Final = re.compile(
+_NUMBER: Final = late_pattern(r"\d+(?:[.,]\d+)*")
+_BEHIND: Final = late_pattern(
     r"(?i)(?:\s?%|[ -]?(?:[kmgtp]i?b|bytes?|percent|per\s?cent|(?:second|minute|hour|day|week|month"
     r"|year)s?)\b)?(?:\s+(?:free|available|used|full|left|old|ago)\b)?"
 )
 """The unit of a bound, and the word that says what it measures."""
-_UP_TO: Final = re.compile(r"(?i)\bup\s+to\s+\d[\d.,]*")
-_SHARE: Final = re.compile(
-    r"(?i)\b\d[\d.,]*\s?(?:%|percent|per\s?cent)\s+(?:(?:or|and)\s+less\s+)?(?:free|available)\b"
+_UP_TO: Final = late_pattern(
+    r"(?i)\bup\s+to\s+\d[\d.,]*", words=("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
 )
-_OR_LESS: Final = re.compile(
+_SHARE: Final = late_pattern(
+    r"(?i)\b\d[\d.,]*\s?(?:%|percent|per\s?cent)\s+(?:(?:or|and)\s+less\s+)?(?:free|available)\b",
+    words=("free", "available"),
+)
+_OR_LESS: Final = late_pattern(
     r"(?i)\b\d[\d.,]*[ -]?(?:%|[a-z]{1,10})?\s+(?:free\s+)?or\s+"
-    rf"(?:{SMALLER}|{LARGER})\b"
+    rf"(?:{SMALLER}|{LARGER})\b",
+    words=("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
 )
 _UNIT: Final = (
     r"(?:seconds?|minutes?|hours?|days?|weeks?|months?|quarters?|years?|mornings?"
@@ -36,21 +40,25 @@ _CLOCK: Final = r"\d{1,2}(?::\d{2}(?::\d{2})?)?\s?(?:[ap]\.?m\b)?"
 _DATE: Final = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{1,2}:\d{2}(?::\d{2})?)?"
 _WEEKDAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _COUNT: Final = r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|ten|twelve|few)"
-_SPAN: Final = re.compile(
+_SPAN: Final = late_pattern(
     r"(?i)\b(?:(?:in|within|during|over|for|of|from)\s+)?(?:the\s+)?(?P<said>(?:last|past|previous|this)"
-    rf"\s+(?:{_COUNT}\s+)?(?P<core>{_UNIT}))\b(?!['’]|\s+(?:of|on|hour)\b)"
+    rf"\s+(?:{_COUNT}\s+)?(?P<core>{_UNIT}))\b(?!['’]|\s+(?:of|on|hour)\b)",
+    words=("last", "past", "previous", "this"),
 )
-_SINCE: Final = re.compile(
+_SINCE: Final = late_pattern(
     rf"(?i)\b(?:since|before|after|until|till)\s+(?P<said>(?P<core>{_DATE}|{_CLOCK}(?=\s|[,;.?!]|$)"
-    rf"|noon|midnight|{_WEEKDAY}\b))"
+    rf"|noon|midnight|{_WEEKDAY}\b))",
+    words=("0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "noon", "midnight", "day"),
 )
-_DAY: Final = re.compile(r"(?i)\b(?:since\s+|from\s+)?(?P<said>(?P<core>yesterday))\b(?!['’])")
-_BETWEEN: Final = re.compile(
-    r"(?i)\bbetween\s+(?=\d)[^,;]{1,30}?\s+and\s+(?P<said>(?P<core>\d[\d.,]*))"
+_DAY: Final = late_pattern(
+    r"(?i)\b(?:since\s+|from\s+)?(?P<said>(?P<core>yesterday))\b(?!['’])", words=("yesterday",)
 )
-_FILE: Final = re.compile(r"/|\w\.\w")
+_BETWEEN: Final = late_pattern(
+    r"(?i)\bbetween\s+(?=\d)[^,;]{1,30}?\s+and\s+(?P<said>(?P<core>\d[\d.,]*))", words=("between",)
+)
+_FILE: Final = late_pattern(r"/|\w\.\w")
 """A sign of a file: "the log of yesterday" may be the file itself."""
-_NO: Final = re.compile(r"(?i)\b(?:no|not)\s+\Z")
+_NO: Final = late_pattern(r"(?i)\b(?:no|not)\s+\Z")
 
 
 def find_unfollowed_bounds(

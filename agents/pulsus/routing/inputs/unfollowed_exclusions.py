@@ -6,7 +6,6 @@ The filler gives an excluded value to no input that asks for what is wanted
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
@@ -14,27 +13,28 @@ from pulsus.core.compose.selection.row_vocabulary import row_vocabulary
 from pulsus.core.text.exclusions import Exclusion, find_exclusions
 from pulsus.core.text.tokens import content_words, stem, words
 from pulsus.core.types import ToolSpec
+from pulsus.late_pattern import late_pattern
 
-_VALUE: Final = re.compile(r"[\d*/\\@_=\"'`]|\w[.:]\w")
+_VALUE: Final = late_pattern(r"[\d*/\\@_=\"'`]|\w[.:]\w")
 """A sign that no plain word has."""
-_WITHOUT: Final = re.compile(r"(?i)without\b|ignor|skip")
+_WITHOUT: Final = late_pattern(r"(?i)without\b|ignor|skip")
 """Words that also name what a tool is for: "images without a tag", "ignoring case"."""
-_OF_ROWS: Final = re.compile(
+_OF_ROWS: Final = late_pattern(
     r"(?i)\b(?:(?:that|which|who|whose)\s+(?:\w{1,20}\s+)?|(?:list|show|find|which|all|any|the"
     r"|every)\s+(?:\w{1,30}\s+){0,2}\w{1,30}s\s+)\Z"
 )
 """Wording that makes rows of what stands before a negation: "services that are not running"."""
-_DESCRIBES: Final = re.compile(
+_DESCRIBES: Final = late_pattern(
     r"(?i)\s+(?:containing|matching|mentioning|owned|named|called|belonging)\s"
 )
 """Words behind "not" that describe rows, wherever they stand: "lines in a.log not containing x"."""
-_ASKS_STATE: Final = re.compile(r"(?i)\b(?:why|is|are|does|do|did|if|whether)\b[^,;.]{0,60}\Z")
+_ASKS_STATE: Final = late_pattern(r"(?i)\b(?:why|is|are|does|do|did|if|whether)\b[^,;.]{0,60}\Z")
 _LONGEST_BEFORE: Final = 80
-_NEGATED: Final = re.compile(
+_NEGATED: Final = late_pattern(
     r"(?i)\b(?:not|no|never|without|cannot|can't|except|excluding|ignor\w*|skip\w*|non|missing"
     r"|(?:is|are|do|does)n't)\b"
 )
-_LISTED: Final = re.compile(r"`([A-Za-z]{2,30})`")
+_LISTED: Final = late_pattern(r"`([A-Za-z]{2,30})`")
 _TALK: Final = frozenset(
     map(stem, words("sure know mind matter sense work responding fail able come"))
 )

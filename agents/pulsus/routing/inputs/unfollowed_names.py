@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from pulsus.core.text.tokens import STOP_WORDS
+from pulsus.late_pattern import late_pattern
 
 _NAME: Final = r"(?P<name>[A-Za-z_][\w-]{0,60})(?![\w./-])"
 _FORMS: Final = (
-    re.compile(
+    late_pattern(
         r"(?i)\b(?:logins?|log(?:ged|ging)?|runs?|running|ran|started)\b(?:\s+(?:in|on|attempts?)){0,2}"
-        rf"\s+(?P<said>as\s+(?:user\s+)?{_NAME})"
+        rf"\s+(?P<said>as\s+(?:user\s+)?{_NAME})",
+        words=("log", "run", "ran", "started"),
     ),
-    re.compile(rf"(?i)\b(?P<said>(?:of|for|by)\s+(?:the\s+)?user\s+{_NAME})"),
-    re.compile(
+    late_pattern(rf"(?i)\b(?P<said>(?:of|for|by)\s+(?:the\s+)?user\s+{_NAME})", words=("user",)),
+    late_pattern(
         r"(?i)\b(?P<said>(?:from|by)\s+(?:the\s+)?(?:host\s+|address\s+|ip\s+)?"
-        r"(?P<name>\d{1,3}(?:\.\d{1,3}){3}))(?![\w.])"
+        r"(?P<name>\d{1,3}(?:\.\d{1,3}){3}))(?![\w.])",
+        words=tuple("0123456789"),
     ),
-    re.compile(
+    late_pattern(
         rf"(?i)\b(?P<said>why\s+(?:did|does|has|is|was)\s+(?:the\s+)?{_NAME})\s+(?:service\s+)?"
-        r"(?:fail|crash|stop|die|exit|restart|keep|not\s+start)"
+        r"(?:fail|crash|stop|die|exit|restart|keep|not\s+start)",
+        words=("why",),
     ),
 )
 _NO_NAMES: Final = STOP_WORDS | {"table", "json", "csv", "text", "service", "user", "account"}

@@ -21,22 +21,23 @@ from pulsus.core.text.literals import cut_out_values
 from pulsus.core.text.state_questions import find_named_services
 from pulsus.core.text.tokens import STOP_WORDS, WEAK_WORDS, clean, content_words, stem, words
 from pulsus.core.types import ToolSpec
+from pulsus.late_pattern import late_pattern
 from pulsus.routing.inputs.unfollowed_bounds import find_unfollowed_bounds
 from pulsus.routing.inputs.unfollowed_exclusions import find_unfollowed_exclusions
 from pulsus.routing.inputs.unfollowed_names import find_unfollowed_names
 
-_LIMITING = re.compile(r"(?i)\b(?:only|just|nothing\s+but)\s")
-_BREAK = re.compile(
+_LIMITING = late_pattern(r"(?i)\b(?:only|just|nothing\s+but)\s")
+_BREAK = late_pattern(
     r"[,;:.?!](?:\s|$)|\s(?:and|then|or|but|so|to|into|as|from|in)\s|[()—]|\s[-=]>?\s"
 )
 """The end of a limiting clause."""
 _MOST_WORDS = 3
 """Content words of a limiting clause that are looked at: the others say where and how."""
-_CAPITALS = re.compile(r"(?<![\w./=:-])[A-Z][A-Z0-9]{1,9}(?![\w./=:-])")
+_CAPITALS = late_pattern(r"(?<![\w./=:-])[A-Z][A-Z0-9]{1,9}(?![\w./=:-])")
 _LOUD = 3
 """In a request with a capital in every so many characters, capitals say nothing."""
 _UNITS = word_set("b kb mb gb tb pb kib mib gib tib hz khz mhz ghz")
-_WORD = re.compile(r"[A-Za-z]+")
+_WORD = late_pattern(r"[A-Za-z]+")
 
 
 def find_unfollowed_restrictions(

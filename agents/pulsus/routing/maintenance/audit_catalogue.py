@@ -19,11 +19,12 @@ from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.types import PlanStep, ToolSpec
 from pulsus.errors import MetadataCorrupt, PulsusError, TargetRefused
+from pulsus.late_pattern import late_pattern
 
 Level = Literal["error", "warning", "info"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "info")
 
-_KEPT = re.compile(r"(\w+)-([0-9a-f]{64})\.py", re.ASCII)
+_KEPT = late_pattern(r"(\w+)-([0-9a-f]{64})\.py", re.ASCII)
 _RECORDS = "restore metadata.jsonl from version control"
 _REMOVED = "delete the file, or promote it again"
 _RESTORE = "restore the file from version control, or promote it as it is now"

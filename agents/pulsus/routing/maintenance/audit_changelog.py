@@ -14,9 +14,10 @@ from pulsus.core.storage.records.change_set import entry_of
 from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.errors import PulsusError
+from pulsus.late_pattern import late_pattern
 from pulsus.routing.maintenance.audit_catalogue import AuditFinding, RecordedTools
 
-_HEADING = re.compile(r"^## (?!\[?Unreleased\]?)", re.M | re.I)
+_HEADING = late_pattern(r"^## (?!\[?Unreleased\]?)", re.M | re.I)
 _FIX = "restore it from version control; the records in metadata.jsonl are what counts"
 
 

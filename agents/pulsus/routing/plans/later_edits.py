@@ -6,7 +6,6 @@ other writes is unknown. Effect: reads results of the run and these files.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,10 +15,11 @@ from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import Catalogue
 from pulsus.errors import PulsusError
 from pulsus.execution.journal.run_records import RunRecord, StepRecord
+from pulsus.late_pattern import late_pattern
 from pulsus.routing.plans.run_results import load_result
 from pulsus.routing.plans.save_plan import hash_file
 
-UNDO = re.compile(r"Undo (run-\S+)")
+UNDO = late_pattern(r"Undo (run-\S+)")
 """The description of an undo. It proves nothing: a plan written by hand may say it too."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pulsus.core.contract.tool_table import make_columns
@@ -12,6 +11,7 @@ from pulsus.core.embeddings.meaning_similarity import TextSimilarity
 from pulsus.core.embeddings.text_vector import join_parts
 from pulsus.core.memory.request_index import PastRequest
 from pulsus.core.types import ToolSpec
+from pulsus.late_pattern import late_pattern
 from pulsus.routing.search.vector_cache import Owned, VectorFiles
 
 _TEXTS = 3
@@ -20,7 +20,7 @@ _TEXTS = 3
 REMEMBERED = 50
 """Past requests of one tool that are compared with: they are encoded once, and looked at always."""
 
-_PARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^\w]+|_+")
+_PARTS = late_pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^\w]+|_+")
 
 
 def tools_meaning(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.contract import matches
+from pulsus.core.contract.example_match import matches
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.contract import docstring, examples, read_tool
+from pulsus.core.contract import docstring, examples
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.system import fork_pool, strict_toml, strict_yaml
 from pulsus.core.types import BrokenTool, ToolSpec
 

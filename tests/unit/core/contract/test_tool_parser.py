@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.contract import read_tool
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.types import BrokenTool, DeclaredCall, Manifest, ToolSpec
 
 PATH = Path("/w/domains/d/a/t.py")

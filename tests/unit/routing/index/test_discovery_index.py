@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import DiscoveryConfig
-from pulsus.core.contract import read_tool
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.system.regular_files import FileStamp
 from pulsus.routing.index.discovery_index import DiscoveryIndex, reading_code
 from pulsus.routing.index.file_freshness import RACY_NS
@@ -60,7 +60,7 @@ def parsed(monkeypatch):
         names.append(place["name"])
         return read_tool(data, **place)
 
-    monkeypatch.setattr("pulsus.core.contract.read_tool", counted)
+    monkeypatch.setattr("pulsus.core.contract.tool_parser.read_tool", counted)
     return names
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 
 from pulsus.core.telemetry.sanitize import one_line
+from pulsus.late_pattern import late_pattern
 
-_RUN = re.compile("`+")
+_RUN = late_pattern("`+")
 # Letters, digits and punctuation that mean nothing within a line.
-_TAME = re.compile(r"(?:[^\W_]|[ .,;:()'\"=/%+?-])*")
-_LINK = re.compile(r"://|www\.", re.IGNORECASE)
+_TAME = late_pattern(r"(?:[^\W_]|[ .,;:()'\"=/%+?-])*")
+_LINK = late_pattern(r"://|www\.", re.IGNORECASE)
 
 
 def code_span(text: str) -> str:

@@ -6,7 +6,6 @@ All views of a plan use them. A value is cut with a note of its length, and is o
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 
 from pulsus.cli.render.inputs_text import shown
@@ -26,9 +25,10 @@ from pulsus.core.types import (
     Template,
 )
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 from pulsus.routing.inputs.missing_words import describe_proposed, proposed_option, read_proposals
 
-_PARAMETER = re.compile(r"\binput\.([A-Za-z_]\w*)")
+_PARAMETER = late_pattern(r"\binput\.([A-Za-z_]\w*)")
 
 MOST = 200
 """Characters of a value that are shown without `-v`."""

@@ -6,7 +6,6 @@ that is free is no share that is used.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final, Literal
 
@@ -14,6 +13,7 @@ from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.text.comparison_words import LARGER, SMALLER
 from pulsus.core.text.exclusions import Exclusion, is_excluded
+from pulsus.late_pattern import late_pattern
 
 Side = Literal["lower", "upper", ""]
 
@@ -22,55 +22,55 @@ _AMOUNTS: Final = frozenset(
 )
 _DATES: Final = frozenset(("date", "datetime", "clock", "part of date"))
 _ABOUT: Final = r"\s*(?:(?:about|around|roughly|than|of|the|a|an)\s+)?\Z"
-_UPPER: Final = re.compile(
+_UPPER: Final = late_pattern(
     rf"(?i)(?:\b(?:{SMALLER}\s+than|under|below|beneath|at\s+most|up\s+to|max(?:imum)?(?:\s+of)?"
     rf"|(?:no|not|never)\s+(?:{LARGER}\s+than|over|above|exceed(?:s|ing)?))|[<≤]=?){_ABOUT}"
 )
-_LOWER: Final = re.compile(
+_LOWER: Final = late_pattern(
     rf"(?i)(?:\b(?:{LARGER}\s+than|over|above|beyond|exceed(?:s|ing)?|at\s+least"
     rf"|min(?:imum)?(?:\s+of)?|(?:no|not|never)\s+(?:{SMALLER}\s+than|under|below))|[>≥]=?){_ABOUT}"
 )
-_SECOND: Final = re.compile(r"(?i)\bbetween\s+[^,;]{1,40}\s+and\s+\Z")
-_FIRST: Final = re.compile(r"(?i)\bbetween\s+\Z")
-_RECENT: Final = re.compile(r"(?i)\b(?:within|(?:in|during|over)?\s*the\s+(?:last|past))\s+\Z")
-_BEFORE_DATE: Final = re.compile(r"(?i)\b(?:before|until|till|by|earlier\s+than|prior\s+to)\s+\Z")
-_AFTER_DATE: Final = re.compile(r"(?i)\b(?:since|after|from|later\s+than|starting)\s+\Z")
+_SECOND: Final = late_pattern(r"(?i)\bbetween\s+[^,;]{1,40}\s+and\s+\Z")
+_FIRST: Final = late_pattern(r"(?i)\bbetween\s+\Z")
+_RECENT: Final = late_pattern(r"(?i)\b(?:within|(?:in|during|over)?\s*the\s+(?:last|past))\s+\Z")
+_BEFORE_DATE: Final = late_pattern(r"(?i)\b(?:before|until|till|by|earlier\s+than|prior\s+to)\s+\Z")
+_AFTER_DATE: Final = late_pattern(r"(?i)\b(?:since|after|from|later\s+than|starting)\s+\Z")
 _UNIT: Final = r"[ -]?(?:[A-Za-z%]{1,12})?"
-_OR_LESS: Final = re.compile(
+_OR_LESS: Final = late_pattern(
     rf"(?i){_UNIT}\s+(?:(?:or|and)\s+(?:{SMALLER}|below|under)|at\s+most)\b"
 )
-_OR_MORE: Final = re.compile(
+_OR_MORE: Final = late_pattern(
     rf"(?i){_UNIT}\s+(?:(?:or|and)\s+(?:{LARGER}|above|over|up)|at\s+least|ago)\b"
 )
 _LONGEST_BEFORE: Final = 60
 
-_LOWER_NAME: Final = re.compile(
+_LOWER_NAME: Final = late_pattern(
     r"(?:^|_)(?:min|minimum|least|older|above|over|larger|since|after)(?:_|$)"
 )
-_UPPER_NAME: Final = re.compile(r"(?:^|_)(?:until|before|newer|younger|below|under)(?:_|$)")
-_SAYS_LOWER: Final = re.compile(
+_UPPER_NAME: Final = late_pattern(r"(?:^|_)(?:until|before|newer|younger|below|under)(?:_|$)")
+_SAYS_LOWER: Final = late_pattern(
     rf"(?i)\b(?:{LARGER}\s+than\s+(?!\d)|above|(?<!not )exceed\w*"
     r"|(?:size|date|time|day)\s+or\s+(?:more|later)"
     r"|at\s+least\s+(?!\d)|(?:from|at)\s+which\b|or\s+(?:more|later|larger|older)\b)"
 )
-_SAYS_UPPER: Final = re.compile(
+_SAYS_UPPER: Final = late_pattern(
     rf"(?i)\bonly\b[^.]{{0,60}}\b(?:before|{SMALLER}\s+than|at\s+most|in\s+the\s+last|within)\b"
     r"|\bhow\s+(?:far|many\s+\w{1,12})\s+back\b|\bup\s+to\s+this\b"
 )
-_LISTS_LESS: Final = re.compile(
+_LISTS_LESS: Final = late_pattern(
     rf"(?i)\A(?!.{{0,80}}\b(?:leav\w+\s+out|skip\w*|ignor\w*|exclud\w*|not)\b)"
     rf"[^.]{{0,80}}\b(?:{SMALLER}\s+than|below|under)\s+(?:this|it)\b"
 )
 """An input of a tool that looks for what is too small: "A backup below this size is listed"."""
-_FREE_BEHIND: Final = re.compile(
+_FREE_BEHIND: Final = late_pattern(
     r"(?i)(?:\s*(?:%|per\s?cent)|[ -]?pct)?\s*(?:of\s+\w{1,20}\s+)?"
     r"(?:(?:is|are|still|disk|space)\s+){0,2}(?:free|available|left|unused|remaining|headroom)\b"
 )
-_FREE_BEFORE: Final = re.compile(
+_FREE_BEFORE: Final = late_pattern(
     r"(?i)\b(?:free|available|unused|remaining)\b(?:\s+(?:disk|space|memory|room))?"
     r"(?:\s+(?:is|of|than|less|more|under|over|below|above|at|least|most)){0,4}\s+\Z"
 )
-_SAYS_FREE: Final = re.compile(r"(?i)\b(?:free|available|left|unused|remain\w*)\b")
+_SAYS_FREE: Final = late_pattern(r"(?i)\b(?:free|available|left|unused|remain\w*)\b")
 
 
 def suits_side(one: Input, value: Candidate, request: str, exclusions: Sequence[Exclusion]) -> bool:

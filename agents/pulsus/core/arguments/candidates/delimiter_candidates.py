@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from pulsus.core.arguments.candidates.candidate import Candidate, make_candidate
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.spans.span import RequestSpans, Span
+from pulsus.late_pattern import late_pattern
 
 NAMES_OF_DELIMITERS: Final = {
     "comma": ",", "semicolon": ";", "semi-colon": ";", "pipe": "|", "tab": "\t", "colon": ":",
@@ -16,7 +16,7 @@ NAMES_OF_DELIMITERS: Final = {
 }  # fmt: skip
 _WORD = r"separat(?:ed|or|es?)|delimit(?:ed|er|s)?|split|sep"
 _NAME = "|".join(NAMES_OF_DELIMITERS)
-_SIGN = re.compile(
+_SIGN = late_pattern(
     rf"(?i)(?:\b(?:{_WORD})(?: (?:is|are|by|with|on|the|a|an|it|character|char)){{0,3}}:? "
     rf"?[\"'`]?(?P<behind>[;|,:~^#]|\b(?:{_NAME})s?\b)"
     rf"|(?P<before>(?<!\w)[;|,:~^#]|\b(?:{_NAME})s?\b)[\"'`]?[ -](?:{_WORD}))"

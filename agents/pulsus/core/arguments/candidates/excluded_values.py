@@ -6,23 +6,23 @@ takes such a value. A flag reads its negation itself.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.text.exclusions import Exclusion, is_excluded
+from pulsus.late_pattern import late_pattern
 
-_NAMED: Final = re.compile(
+_NAMED: Final = late_pattern(
     r"(?i)(?:^|_)(?:exclud\w*|except\w*|skip\w*|ignor\w*|omit\w*|without|not|keep|kept|spare|avoid)"
     r"(?:_|$)"
 )
-_SAYS: Final = re.compile(
+_SAYS: Final = late_pattern(
     r"(?i)\b(?:exclud(?:e|es|ed|ing)|skip(?:s|ped|ping)?|ignor(?:e|es|ed|ing)|omit(?:s|ted)?"
     r"|(?:leaves?|left|leaving)\s+out|other\s+than)\b"
 )
-_FIRST_SENTENCE: Final = re.compile(r"[^.;:]{0,200}")
+_FIRST_SENTENCE: Final = late_pattern(r"[^.;:]{0,200}")
 
 
 def without_excluded(

@@ -6,7 +6,6 @@ the limits, and `unclear_value.py` says which proposals may not be left out with
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -16,6 +15,7 @@ from pulsus.core.arguments.spans.value_patterns import SYSTEMD_UNIT
 from pulsus.core.arguments.words.abbreviations import stem_in_full
 from pulsus.core.arguments.words.time_adverbs import TIME_ADVERBS
 from pulsus.core.arguments.words.word_set import word_set
+from pulsus.late_pattern import late_pattern
 
 FIRM_LIMIT: Final = 0.84
 CHOICE_LIMIT: Final = 0.84
@@ -55,9 +55,9 @@ _WORDS_OF_FIELDS = frozenset(
     map(stem_in_full, ["field", "column", "by", "op", "operator", "order", "sort"])
 )
 _WORDS_OF_UNITS = frozenset(map(stem_in_full, ["unit", "service", "name"]))
-CHOICES = re.compile("choice|listed|example")
-_CLOSED_LIST = re.compile(r"(?i)(?:one of|either|only \w+ in this \w+):?\s")
-_MEMBER = re.compile(r"[^\s,;:.`]+")
+CHOICES = late_pattern("choice|listed|example")
+_CLOSED_LIST = late_pattern(r"(?i)(?:one of|either|only \w+ in this \w+):?\s")
+_MEMBER = late_pattern(r"[^\s,;:.`]+")
 _WORDS_OF_LIMITS = frozenset(map(stem_in_full, ["limit", "top", "n"]))
 _PLAIN_WORDS = ("name", "named", "phrase", "part")
 _WORDS_OF_TIME = frozenset(
@@ -69,7 +69,7 @@ _WORDS_OF_TIME = frozenset(
 _PLAIN_NUMBERS = ("number", "numeral", "counted")
 _MOST_ASKED = 200
 _LONGEST_ASKING = 40
-_ASKS_FOR_ROWS = re.compile(
+_ASKS_FOR_ROWS = late_pattern(
     r"(?i)\b(?:(?:show|list|give|print|display)(?:\s+(?:me|us))?(?:\s+(?:only|just))?"
     r"(?:\s+the)?(?:\s+(?:first|top))?|first|top)\s+\Z"
 )

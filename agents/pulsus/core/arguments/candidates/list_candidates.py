@@ -13,6 +13,7 @@ from pulsus.core.arguments.candidates.text_candidates import behind_its_name, re
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.spans.span import RequestSpans, Span
 from pulsus.core.types import JsonValue
+from pulsus.late_pattern import late_pattern
 
 _NUMBER_KINDS = ("number", "numeral", "counted", "assign", "money")
 _KINDS_TOGETHER = (
@@ -25,7 +26,7 @@ _KINDS_TOGETHER = (
 )
 """The members of one list of texts are of kinds in one group."""
 
-_JOIN = re.compile(
+_JOIN = late_pattern(
     r"\s*(?:,|and|or|&|vs\.?|versus|,\s*and|,\s*or|plus|[\"'])?"
     r"\s*[\"']?\s*(?:and|or|the|an?)?\s*[\"']?\s*\Z",
     re.IGNORECASE,

@@ -10,8 +10,9 @@ from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.spans.span import RequestSpans, Span
 from pulsus.core.types import JsonValue
+from pulsus.late_pattern import late_pattern
 
-_BETWEEN = re.compile(
+_BETWEEN = late_pattern(
     r"\s*(?:=|==|is|are|at|to|on|be|as|still|really|set|should|must|ought|has|have|exactly|equal"
     r"|equals|[ \t]){1,6}\s*\Z",
     re.IGNORECASE,

@@ -5,7 +5,6 @@ The numbers of a request are found by `core/arguments/spans/find_spans.py`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,6 +12,7 @@ from pulsus.core.arguments.candidates.candidate import KINDS_OF_ROLE, Candidate,
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.spans.span import RequestSpans, Span
 from pulsus.core.arguments.words.abbreviations import stem_in_full
+from pulsus.late_pattern import late_pattern
 
 MOST_INTEGER: Final = 1e15
 """Above it a float does not hold every integer, so the value could be another one."""
@@ -26,10 +26,10 @@ _KINDS = (
 )  # fmt: skip
 _HOUR = 3600.0
 _LEAST_SHARE = 0.02
-_NAMES_A_NUMBER = re.compile(
+_NAMES_A_NUMBER = late_pattern(
     r"(?i)\b(pid|ppid|uid|gid|id|ticket|issue|pr|build|vlan|inode|job|release) ?#?\Z"
 )
-_CENTS = re.compile(r"(?i)\bcents\b|\bsmallest unit\b")
+_CENTS = late_pattern(r"(?i)\bcents\b|\bsmallest unit\b")
 
 
 def find_numbers(one: Input, found: RequestSpans) -> Iterator[Candidate]:

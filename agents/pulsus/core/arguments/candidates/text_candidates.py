@@ -10,6 +10,7 @@ from pulsus.core.arguments.candidates.candidate import KINDS_OF_ROLE, Candidate,
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.spans.span import RequestSpans, Span
 from pulsus.core.arguments.words.abbreviations import stem_in_full
+from pulsus.late_pattern import late_pattern
 
 _KINDS = (
     "quoted", "name", "numbered", "region", "phrase", "part", "identifier", "url", "email", "path",
@@ -21,12 +22,12 @@ _NAMES_OF_KINDS = frozenset(("id", "ids", "uuid", "api", "url", "ip"))
 
 _WORDS_ALONE = frozenset(("name", "numbered", "phrase", "part", "identifier"))
 _USERS = frozenset(map(stem_in_full, ["user", "username", "login", "uid"]))
-_DEVICE = re.compile(r"/dev/(?!shm/)")
+_DEVICE = late_pattern(r"/dev/(?!shm/)")
 _AMOUNTS = frozenset(("counted", "number", "money", "percent"))
-_ASKS_MOMENT = re.compile(r"(?i)dd[ t]hh:mm|\dT\d\d:\d\d|date and time|iso-?8601")
-_ASKS_CLOCK = re.compile(r"hh:mm|24|iso|\d\d:\d\d")
-_ASKS_DATE = re.compile(r"\bdate|yyyy|moment|t\d\d:\d\d|iso")
-_ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_ASKS_MOMENT = late_pattern(r"(?i)dd[ t]hh:mm|\dT\d\d:\d\d|date and time|iso-?8601")
+_ASKS_CLOCK = late_pattern(r"hh:mm|24|iso|\d\d:\d\d")
+_ASKS_DATE = late_pattern(r"\bdate|yyyy|moment|t\d\d:\d\d|iso")
+_ISO_DATE = late_pattern(r"(\d{4})-(\d{2})-(\d{2})")
 _DATE_FORMS = {
     "mm/dd/yyyy": "{month}/{day}/{year}",
     "dd/mm/yyyy": "{day}/{month}/{year}",

@@ -8,13 +8,13 @@ to another request. The limits were chosen on 1,033 requests for tools that read
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from pulsus.core.arguments.candidates.candidate import NO_FIT, Candidate, fit_of_kind
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.words.abbreviations import stem_in_full
 from pulsus.core.arguments.words.word_set import word_set
+from pulsus.late_pattern import late_pattern
 
 LEAST_P: Final = 0.75
 LEAST_P_OF_DATA_NAMES: Final = 0.35
@@ -29,11 +29,11 @@ _PLACES = word_set("path file host address network url glob cron")
 """Kinds that suit only an input that wants them."""
 
 _SPOKEN_FOR = word_set("quoted identifier sysctl assign email version mapping")
-_OF_A_LIST = re.compile(r"(?:single_)?(\w+?)s?\Z")
-_DATA_NAME = re.compile(r"[A-Za-z]\w*_\w+")
+_OF_A_LIST = late_pattern(r"(?:single_)?(\w+?)s?\Z")
+_DATA_NAME = late_pattern(r"[A-Za-z]\w*_\w+")
 _COLUMNS = frozenset(map(stem_in_full, ["column", "columns", "field", "fields"]))
-_ABBREVIATION = re.compile(r"[A-Z]+")
-_NUMBERED = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*-\d+")
+_ABBREVIATION = late_pattern(r"[A-Z]+")
+_NUMBERED = late_pattern(r"[A-Za-z]+(?:-[A-Za-z]+)*-\d+")
 
 
 def is_unclear(one: Input, candidate: Candidate, p: float) -> bool:

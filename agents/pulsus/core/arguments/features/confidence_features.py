@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 
 from pulsus.core.arguments.assignment import ScoredValue
@@ -12,8 +11,9 @@ from pulsus.core.arguments.candidates.list_candidates import stands_beside
 from pulsus.core.arguments.features.request_reading import RequestReading
 from pulsus.core.arguments.inputs import NO_DEFAULT, Input
 from pulsus.core.text.tokens import STOP_WORDS
+from pulsus.late_pattern import late_pattern
 
-_JOINED = re.compile(
+_JOINED = late_pattern(
     r"(?i)\s*(?:\([^)]{1,20}\)\s*)?,?\s*(?:(?P<order>to|until|till|then|and then|->|-->|→|=>)"
     r"|and|vs\.?|versus|against|with|or|compared (?:to|with))\s*(?:to |the |later )?"
 )

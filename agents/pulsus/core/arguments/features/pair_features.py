@@ -5,7 +5,6 @@ Names of features are keys of argument_model.json: a changed name needs a new fi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from pulsus.core.arguments.candidates.candidate import NO_FIT, Candidate, fit_of_kind
@@ -14,13 +13,14 @@ from pulsus.core.arguments.inputs import NO_DEFAULT, Input
 from pulsus.core.arguments.request_words import RequestWords
 from pulsus.core.arguments.words.abbreviations import stem_in_full
 from pulsus.core.text.tokens import words as split_words
+from pulsus.late_pattern import late_pattern
 
 Features = dict[str, float]
 
 _MADE_FROM_WORDS = frozenset(
     ("choice", "example", "listed", "flag", "negated", "choices", "examples")
 )
-_INTERFACE = re.compile(
+_INTERFACE = late_pattern(
     r"(?:eth|ens|enp|eno|em|bond|br|lo|wlan|wlp|tun|tap|wg|docker|veth|vlan|ppp|team|ib|vmbr|virbr|usb)"
     r"[\w.:-]{0,14}\Z"
 )

@@ -9,10 +9,11 @@ from pulsus.core.arguments.spans.find_spans import find_spans
 from pulsus.core.arguments.spans.span import Span
 from pulsus.core.text.tokens import stem, words
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 TokenKind = Literal["word", "quoted", "number", "sign", "mark"]
 
-_TOKEN = re.compile(r"""(?x)
+_TOKEN = late_pattern(r"""(?x)
     (?P<quoted> "[^"\n]{1,400}" | `[^`\n]{1,400}` | “[^”\n]{1,400}”
        | (?<!\w)'[^'\n]{1,400}'(?!\w))
     | (?P<mark> -> | => (?=\s+[^\d\s]) | [→,;()|{}\[\]] | :(?=\s|$|,) | [.!?]+(?=\s|$)

@@ -14,16 +14,17 @@ from pulsus.core.arguments.input_roles import NO_UNIT, unit_of
 from pulsus.core.text.tokens import stem, words
 from pulsus.core.types import Example, JsonValue
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 ColumnKind = Literal["flag", "number", "text", "list", "unknown"]
 
 MAX_COLUMNS: Final = 100
 """Further columns of a contract are not read."""
 
-_NAMED = re.compile(r"`([A-Za-z_][\w.-]{0,60})`")
-_BRACKETS = re.compile(r"\s*\(([^()]*)\)")
-_VALUE = re.compile(r"`([^`]{1,40})`|([A-Za-z][\w-]{0,30})")
-_BREAK = re.compile(r",\s*(?:or\s+|and\s+)?|\s+or\s+|\s+and\s+|;\s*")
+_NAMED = late_pattern(r"`([A-Za-z_][\w.-]{0,60})`")
+_BRACKETS = late_pattern(r"\s*\(([^()]*)\)")
+_VALUE = late_pattern(r"`([^`]{1,40})`|([A-Za-z][\w-]{0,30})")
+_BREAK = late_pattern(r",\s*(?:or\s+|and\s+)?|\s+or\s+|\s+and\s+|;\s*")
 _NO_VALUES = frozenset(("null", "list", "none"))
 _NO_UNITS = frozenset(("per", "timestamp"))
 

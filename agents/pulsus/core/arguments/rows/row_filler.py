@@ -18,6 +18,7 @@ from pulsus.core.arguments.rows.row_order import find_order
 from pulsus.core.arguments.rows.table_words import find_columns, find_title
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 _SURE_P = 0.98
 """The share of right values that are filled, measured on blind requests (docs/benchmarks.md)."""
@@ -96,7 +97,7 @@ def _touches(one: Condition, asked: RowRequest, start: int) -> bool:
     return start >= 0 and one.start < start + len(asked.clause) and start < one.end
 
 
-_LEFT_OUT = re.compile(r"""(?ix)
+_LEFT_OUT = late_pattern(r"""(?ix)
     (?:\b(?:minus|except(?:\s+for)?|exclud\w+|drop\w*|skip\w*|without|ignor\w+|omit\w*|remov\w+
        |hid(?:e|ing)|leav\w+\s+out|filter\w*\s+out|throw\w*\s+(?:out|away)
        |(?:but\s+)?not(?=\s+(?:those|the\s+ones)))\b)

@@ -6,7 +6,6 @@ sort by. A table has a list of columns, or a title.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pulsus.core.arguments.inputs import Input
@@ -15,8 +14,9 @@ from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.text.tokens import words
 from pulsus.core.types import ArgSpec
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
-_LISTED = re.compile(r"[`'\"]([^`'\"\s]{1,20})[`'\"]")
+_LISTED = late_pattern(r"[`'\"]([^`'\"\s]{1,20})[`'\"]")
 _LEAST_OPERATORS = 3
 _FIELD = word_set("field column key by attribute property")
 _COLUMNS = word_set("columns fields keys")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pulsus.core.arguments.rows.clause_tokens import Token, read_tokens
@@ -10,24 +9,25 @@ from pulsus.core.arguments.rows.column_match import column_at
 from pulsus.core.arguments.rows.columns import Column
 from pulsus.core.arguments.words.word_set import word_set
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 _LEADS = word_set("with w/ of columns column cols col fields field showing show list for just only")
 _NAMES = word_set("columns column cols col fields field")
 _JOINS = word_set("and & + / , plus")
 _FILLERS = word_set("the its a only just named called")
-_TABLE = re.compile(r"(?i)\b(?:table|tabel|tabelle|tab|tabulat\w+|md|markdown|markdwon)\b")
+_TABLE = late_pattern(r"(?i)\b(?:table|tabel|tabelle|tab|tabulat\w+|md|markdown|markdwon)\b")
 
-_TITLE = re.compile(r"""(?ix)
+_TITLE = late_pattern(r"""(?ix)
     \b(?:title|titled|titel|headed|heading|headline|headlined|caption|captioned
        |(?<=table\ )(?:called|named))\b
     \s*(?:(?:is|be|of|it|:|=)\s+)?
     (?:"(?P<double>[^"\n]{1,120})" | (?<!\w)'(?P<single>[^'\n]{1,120})'(?!\w)
       | “(?P<curly>[^”\n]{1,120})” | (?P<plain>[^\s"'“,;:()|][^"“,;()|\n]{0,80}))
     """)
-_PLAIN_END = re.compile(
+_PLAIN_END = late_pattern(
     r"(?i)\s+(?:->|=>|→|[-–—])\s|[.!?]+(?:\s|$)|:\s|\s+(?:please|pls|plz|thanks)\b"
 )
-_DOUBT = re.compile(
+_DOUBT = late_pattern(
     r"(?i)\b(?:and|then|sav(?:e|ed|ing)|writ(?:e|ten)|stor(?:e|ed)|into|with|put|drop|dump|as)\b"
 )
 

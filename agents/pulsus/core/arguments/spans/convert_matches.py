@@ -23,11 +23,12 @@ from pulsus.core.arguments.spans.measures import (
 )
 from pulsus.core.arguments.spans.span import Span
 from pulsus.core.arguments.spans.value_patterns import INSIDE_QUOTES, NUMBER
+from pulsus.late_pattern import late_pattern
 
 _TRAILING = ".,;:!?)]}»”’'\""
 _FIELD = r"(?:\*|\d{1,2}(?:-\d{1,2})?)(?:/\d{1,2})?"
 _FIELDS = rf"{_FIELD}(?:,{_FIELD})*"
-_CRON = re.compile(rf"{_FIELDS}(?:[ \t]{_FIELDS}){{3}}[ \t](?:{_FIELDS}|[A-Za-z,-]+)\Z")
+_CRON = late_pattern(rf"{_FIELDS}(?:[ \t]{_FIELDS}){{3}}[ \t](?:{_FIELDS}|[A-Za-z,-]+)\Z")
 _MOST_OF_FIELD = (59, 23, 31, 12, 7)
 
 Reader = Callable[[str, str, int], Iterator[Span]]

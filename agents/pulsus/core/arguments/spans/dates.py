@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from datetime import date
 
+from pulsus.late_pattern import late_pattern
+
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _HOURS = (
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
     "twelve",
 )  # fmt: skip
-_DIGITAL = re.compile(r"[0-9]{1,2}(?::[0-9]{2}){0,2}(?:am|pm)?")
+_DIGITAL = late_pattern(r"[0-9]{1,2}(?::[0-9]{2}){0,2}(?:am|pm)?")
 
 
 def read_clock(text: str) -> str:

@@ -19,33 +19,34 @@ from pulsus.core.arguments.spans.span import UNMISTAKABLE, RequestSpans, Span
 from pulsus.core.arguments.spans.value_patterns import VALUE
 from pulsus.core.arguments.words.superlatives import LEAST, MOST
 from pulsus.core.telemetry.sanitize import find_control
+from pulsus.late_pattern import late_pattern
 
 MAX_CHARS: Final = 4000
 """A longer request is a document, not a request: no value is read from it."""
 MAX_VALUES: Final = 120
 MAX_PHRASES: Final = 400
 
-_TODAY = re.compile(
+_TODAY = late_pattern(
     r"(?i)\btoday(?:'s)?(?: date)?(?: is)?[ ,]*"
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day,?)?[ ]*(?:the )?\Z"
 )
-_PERIOD = re.compile(
+_PERIOD = late_pattern(
     r"(?i)\b(?:within|in|during|over|for|since|of)\s+the\s+(?:last|past)\s+"
     r"(minute|hour|day|week|month|year)\b(?!['’]|\s+of\b)"
     r"|\b(?<!the )(?<!of )(?:last|past)\s+(hour|day|week|month|year)\b(?!['’]|\s+of\b)"
 )
 """A period without a number: "in the last hour"."""
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_SURROGATES = late_pattern("[\ud800-\udfff]")
 """Half characters, which an undecodable byte on a command line becomes. No stemmer reads them."""
-_SECRET = re.compile(
+_SECRET = late_pattern(
     r"(?i)(\b(?:pass(?:word|wd|phrase)|secret|token|api[ _-]?key)\b"
     r"(?:(?:\s+(?:is|was)|\s*[=:])\s*|\s+(?=[\"'`]|\S*\d)))(\"[^\"]*\"|'[^']*'|`[^`]*`|\S+)"
 )
 """The value behind "password is": it is no value of any input, and nothing shows it."""
 _SUPERLATIVES = MOST | LEAST
-_WORD_BEFORE = re.compile(r"\b([A-Za-z]+) \Z")
-_WORD_BEHIND = re.compile(r"[ -]([A-Za-z]{3,16})\b")
-_NOT_A_COUNT = re.compile(r" (?:other|more|another|of the|by one|\w+ per)\b")
+_WORD_BEFORE = late_pattern(r"\b([A-Za-z]+) \Z")
+_WORD_BEHIND = late_pattern(r"[ -]([A-Za-z]{3,16})\b")
+_NOT_A_COUNT = late_pattern(r" (?:other|more|another|of the|by one|\w+ per)\b")
 
 
 def find_spans(request: str, now: datetime | None = None) -> RequestSpans:

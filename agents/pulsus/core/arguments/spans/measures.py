@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from pulsus.core.arguments.spans.number_words import NUMBER_WORDS, ORDINAL_ENDINGS, SCALES, UNITS
 from pulsus.core.arguments.spans.span import Span
 from pulsus.core.arguments.spans.value_patterns import MEASURE, NUMBER
+from pulsus.late_pattern import late_pattern
 
 _MEASURE_KINDS = {"seconds": "duration", "bytes": "size", "percent": "percent"}
-_WITH_SCALE = re.compile(rf"({NUMBER})[ ]?([A-Za-z]*)")
+_WITH_SCALE = late_pattern(rf"({NUMBER})[ ]?([A-Za-z]*)")
 
 
 def read_measure(_: str, text: str, start: int) -> Iterator[Span]:

@@ -5,7 +5,6 @@ A name is a run of capitalised words. A phrase is a run of words between small w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -17,13 +16,14 @@ from pulsus.core.arguments.spans.phrase_words import (
     TITLES,
 )
 from pulsus.core.arguments.spans.span import Span
+from pulsus.late_pattern import late_pattern
 
 MAX_WORDS: Final = 6
 _MAX_WORDS_OF_NAME = MAX_WORDS + 2
 _POSSESSIVES = ("'s", "’s", "'", "’")
-_HOUSE_NUMBER = re.compile(r"(?<![\w.,:/-])\d{1,5} \Z")
-_NUMBER_BEHIND = re.compile(r" \d{1,4}(?![\w.,:/]\d|\w)")
-_GREETING = re.compile(r"(?i)\b(?:hi|hey|hello),?\Z")
+_HOUSE_NUMBER = late_pattern(r"(?<![\w.,:/-])\d{1,5} \Z")
+_NUMBER_BEHIND = late_pattern(r" \d{1,4}(?![\w.,:/]\d|\w)")
+_GREETING = late_pattern(r"(?i)\b(?:hi|hey|hello),?\Z")
 
 
 def find_phrases(request: str, words: Sequence[Span], firm: Sequence[Span]) -> list[Span]:

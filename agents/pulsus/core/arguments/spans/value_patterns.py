@@ -11,6 +11,7 @@ from typing import Final
 
 from pulsus.core.arguments.spans.number_words import NUMBER_WORDS, UNITS
 from pulsus.core.arguments.spans.span import UNMISTAKABLE
+from pulsus.late_pattern import late_pattern
 
 NUMBER: Final = r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 
@@ -176,11 +177,11 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("word", r"[^\W\d_](?:[\w'’&]|-(?=\w)|\.(?=\w)){0,60}\.?(?=\W|$)|\w+"),
 )
 
-VALUE: Final = re.compile("|".join(f"(?P<{kind}>{rule})" for kind, rule in _RULES))
+VALUE: Final = late_pattern("|".join(f"(?P<{kind}>{rule})" for kind, rule in _RULES))
 """One match for each value or word. The name of the group is the kind."""
 
-SYSTEMD_UNIT: Final = re.compile(_SYSTEMD_UNIT)
-INSIDE_QUOTES: Final = re.compile(
+SYSTEMD_UNIT: Final = late_pattern(_SYSTEMD_UNIT)
+INSIDE_QUOTES: Final = late_pattern(
     "|".join(f"(?P<{k}>{r})" for k, r in _RULES if k in UNMISTAKABLE or k == "datetime")
 )
-MEASURE: Final = re.compile(rf"(?i)({NUMBER}|{_WORDS})[ -]?(?:a |an |of )?({_UNIT})\Z")
+MEASURE: Final = late_pattern(rf"(?i)({NUMBER}|{_WORDS})[ -]?(?:a |an |of )?({_UNIT})\Z")

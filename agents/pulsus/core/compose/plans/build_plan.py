@@ -20,9 +20,10 @@ from pulsus.core.types import (
     ToolSpec,
 )
 from pulsus.errors import PlanUnwirable
+from pulsus.late_pattern import late_pattern
 
 DRY_RUN = "dry_run"
-_PLACE = re.compile(r"(?:^|_)(?:path|file|folder|dir|directory|archive|unit|host|user)$")
+_PLACE = late_pattern(r"(?:^|_)(?:path|file|folder|dir|directory|archive|unit|host|user)$")
 
 
 def compose_plan(description: str, tools: Sequence[ToolSpec], *, max_steps: int = 8) -> Plan:

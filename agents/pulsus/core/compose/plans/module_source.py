@@ -19,7 +19,8 @@ from pulsus.core.compose.plans.dsl.step_references import uses_control
 from pulsus.core.compose.plans.module_docstring import render_plan_contract
 from pulsus.core.compose.plans.module_example import build_example
 from pulsus.core.compose.rendering import render_template
-from pulsus.core.contract import imports_steps, type_hints
+from pulsus.core.contract import type_hints
+from pulsus.core.contract.tool_parser import imports_steps
 from pulsus.core.python_source import python_parser
 from pulsus.core.python_source.bindings import assignments
 from pulsus.core.python_source.python_literals import (
@@ -40,8 +41,9 @@ from pulsus.core.types import (
     ToolSpec,
 )
 from pulsus.errors import PlanInvalid
+from pulsus.late_pattern import late_pattern
 
-_ROUTE_ID = re.compile(r"route-[0-9a-f]{8}")
+_ROUTE_ID = late_pattern(r"route-[0-9a-f]{8}")
 _PLAN = "PLAN"
 
 

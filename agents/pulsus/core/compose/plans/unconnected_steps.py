@@ -6,11 +6,11 @@ guess. The guess is wrong if the request means an earlier result ("validate it")
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from pulsus.core.compose.plans.build_plan import DRY_RUN
 from pulsus.core.types import OutputRef, ParamRef, Plan
+from pulsus.late_pattern import late_pattern
 
 _PRONOUNS = frozenset(
     {
@@ -24,7 +24,7 @@ _PRONOUNS = frozenset(
 """Words that mean an earlier thing without naming it."""
 
 _ARTICLES = frozenset({"the", "that", "this", "these", "those", "its", "their", "said"})
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_WORD = late_pattern(r"[^\W_]+(?:'[^\W_]+)?")
 
 
 def find_unconnected_steps(plan: Plan) -> tuple[str, ...]:

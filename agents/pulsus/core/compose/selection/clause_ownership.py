@@ -9,7 +9,6 @@ Grammar finds the parts (`cut_points.py`). Three of them need the contract of th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -37,6 +36,7 @@ from pulsus.core.compose.selection.row_vocabulary import (
 )
 from pulsus.core.text.tokens import content_words, stem, words
 from pulsus.core.types import Ranked, ToolSpec
+from pulsus.late_pattern import late_pattern
 
 FindTool = Callable[[str, str | None], Ranked | None]
 """Return the best tool for a wording, or for a clause with this operation on rows."""
@@ -44,16 +44,16 @@ FindTool = Callable[[str, str | None], Ranked | None]
 _MIN_COVERAGE = 0.65
 """Share of a part's words that one input must have to own the part."""
 
-_SORT_KEY = re.compile(
+_SORT_KEY = late_pattern(
     r"(?i)\b(?:by|on|after)\s+\w|\bwith\s+(?:the\s+)?(?:most|least|fewest|\w+est)\b|\b(?:sort|order|rank)"
     r"(?:ed|ing)?\b|\bmost\s+(?!common|frequent)\w+"
 )
-_BY = re.compile(r"(?i)\bby\s+(?:the\s+)?(?:number\s+of\s+)?(\w+)")
-_RANKING = re.compile(
+_BY = late_pattern(r"(?i)\bby\s+(?:the\s+)?(?:number\s+of\s+)?(\w+)")
+_RANKING = late_pattern(
     rf"(?i)(?:(?:show|give|list|me|us|the|which|what)\s+)*(?:{MOST}\s+{NUMBER}|{NUMBER}\s+{MOST})\s+[\w-]+"
 )
-_HAS_NUMBER = re.compile(rf"(?i)\b{NUMBER}\b")
-_SUPERLATIVE = re.compile(rf"(?i)\b{MOST}")
+_HAS_NUMBER = late_pattern(rf"(?i)\b{NUMBER}\b")
+_SUPERLATIVE = late_pattern(rf"(?i)\b{MOST}")
 _NEUTRAL = frozenset(("top", "first", "worst", "best"))
 _ALIKE = (
     frozenset(("largest", "biggest", "heaviest", "fattest", "large")),
@@ -63,8 +63,8 @@ _ALIKE = (
     frozenset(("busiest", "most", "open")),
 )
 
-_ELLIPTIC = re.compile(r"(?i)(?:as|in|into|to)\s")
-_IT = re.compile(r"(?i)\b(?:it|its|them|their)\b")
+_ELLIPTIC = late_pattern(r"(?i)(?:as|in|into|to)\s")
+_IT = late_pattern(r"(?i)\b(?:it|its|them|their)\b")
 _COLUMN = frozenset(map(stem, ("column", "columns", "field", "fields")))
 
 

@@ -18,6 +18,7 @@ from pulsus.core.compose.selection.row_operations import (
 from pulsus.core.text.tokens import content_words, first_words
 from pulsus.core.text.verb_tables import READING
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 MAX_PIECES = 8
 """Limit on pieces: 8 pieces allow 128 ways to cut, with 36 different texts to rank."""
@@ -27,19 +28,19 @@ STRONG_COST = 0.35
 WEAK_COST = 0.5
 """Required gain in p of two steps over one tool: after "then", after a sentence, after "and"."""
 
-_NEXT = re.compile(r"""(?ix)
+_NEXT = late_pattern(r"""(?ix)
     [,;.]?\s*\b(?:and\s+|but\s+)?(?:then|th[ae]n(?=\s+(?:see|check|list|show|tell))|afterwards?
         |after\s+that|after\s+which|finally|lastly|next(?!\s+\d)|followed\s+by|subsequently)\b\s*,?
     | \s(?:->|=>|→|\|)\s
     """)
-_STRONG = re.compile(r"""(?ix)
+_STRONG = late_pattern(r"""(?ix)
     (?<!\bincl)(?<!\besp)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bapprox)[.!?;]+(?=\s|$)
     | [,;]?\s*\b(?:and\s+)?(?:as\s+well\s+as|plus|additionally|also)\b\s*,?
     """)
 _ARCHIVE = r"(?:[\w.-]+\s+)?(?:archive|tar|tarball|tgz|zip|backup|snapshot)\b"
 """A thing that folders are packed into, and no format: "put logs into an archive" is one task."""
 
-_WEAK = re.compile(rf"""(?ix)
+_WEAK = late_pattern(rf"""(?ix)
     ,\s*(?:and|or)\b
     | [,:](?=\s)
     | \s(?:and|&|\+|-|--|–|—)\s
@@ -56,15 +57,17 @@ _WEAK = re.compile(rf"""(?ix)
       \s(?=(?:saved|written|dumped|stored|exported)\s+(?:to|in|into|as)\b)
     | \s(?=\(top\s+\d)
     """)
-_RANGE = re.compile(r"\b(?:between|both)\s+\S+(?:\s+\S+)?\s+and\b", re.IGNORECASE)
+_RANGE = late_pattern(
+    r"\b(?:between|both)\s+\S+(?:\s+\S+)?\s+and\b", re.IGNORECASE, words=("between", "both")
+)
 """No cut here: the "and" of "between 10:00 and 10:05" joins the two ends of one range."""
 
-_QUOTED = re.compile(r"\"[^\"]*\"|'[^'\s][^']*'(?!\w)|`[^`]*`|\{[^{}]*\}|\[[^\[\]]*\]|\([^()]*\)")
-_BARS = re.compile(r"\s\|\s(?=.*\s-\w)|\s-\w.*\s\|\s|\s\|\s\w\s\|\s")
+_QUOTED = late_pattern(r"\"[^\"]*\"|'[^'\s][^']*'(?!\w)|`[^`]*`|\{[^{}]*\}|\[[^\[\]]*\]|\([^()]*\)")
+_BARS = late_pattern(r"\s\|\s(?=.*\s-\w)|\s-\w.*\s\|\s|\s\|\s\w\s\|\s")
 """No cut at the bars of a shell pipeline, whose commands with their options are one task, or at
 those of a table that is drawn: "as | a | b |"."""
 
-_HANGING = re.compile(r"""(?ix)
+_HANGING = late_pattern(r"""(?ix)
     ^(?:(?:and\s+)?(?:ignor(?:e|ing)|skip(?:ping)?|don'?t|do\s+not|wait|give\s+up|give\s+it|warn|complain|alert
         |shout|flag|tr(?:y|ies)|watch(?:ing)?\s+(?:it|for)|measured|at\s+most|max(?:imum)?)
         |from|of|with|without|at|on|since|until|till|between|for|incl|including|esp|especially
@@ -73,48 +76,53 @@ _HANGING = re.compile(r"""(?ix)
 """Beginnings of a part that always belongs to the part before it."""
 
 _ARROWS = ("->", "=>", "→")
-_PATH_ALONE = re.compile(r"(?:(?:a|the)\s+)?(?:file\s+)?[~\w.-]*/\S+", re.IGNORECASE)
-_ONLY_SOON = re.compile(r"\s*(?:only|just)\s|\s*[\w-]+(?:\s+\w+)?\s+only\b", re.IGNORECASE)
+_PATH_ALONE = late_pattern(r"(?:(?:a|the)\s+)?(?:file\s+)?[~\w.-]*/\S+", re.IGNORECASE)
+_ONLY_SOON = late_pattern(r"\s*(?:only|just)\s|\s*[\w-]+(?:\s+\w+)?\s+only\b", re.IGNORECASE)
 _BEFORE_VALUES = (":", "-", "--", "–", "—")
 
-_SHOWN_IN = re.compile(
+_SHOWN_IN = late_pattern(
     rf"\b{TABLE}\b(?:\s+\([^()]*\))?(?=\s+(?:saved\s+)?(?:in|into|to|under|at|file)\s+(?:the\s+)?"
     rf"(?:file\s+)?{PATH})",
     re.IGNORECASE,
+    words=("tab", "mard", "markd", "md"),
 )
-_DUMPED_TO = re.compile(
+_DUMPED_TO = late_pattern(
     r"^\W*(?:(?:please|pls|plz|can\s+you|could\s+you)\s+)?(?:sav(?:e|ing)|snapshot|dump|store|record|write"
     rf"|export)\s+(?!(?:it|them|this|that|all|everything)\b)\S.*\S(?=\s+(?:in)?to\s+{PATH})",
     re.IGNORECASE,
+    words=("sav", "snapshot", "dump", "store", "record", "write", "export"),
 )
 """Wording before the file that a result goes to, within one piece."""
-_RESULT_TO = re.compile(
+_RESULT_TO = late_pattern(
     r"\S(?=\s+(?:in)?to\s+(?:the\s+)?(?:file\s+)?[~\w.-]*/[\w./-]+\.(?:json|md|txt|csv|html?)$)",
     re.IGNORECASE,
+    words=("json", "md", "txt", "csv", "htm"),
 )
-_NEW_TABLE_TO = re.compile(
+_NEW_TABLE_TO = late_pattern(
     rf"^\W*(?:save|write|store|put|dump|export|output)\s+an?\s+(?:[\w-]+\s+){{0,2}}?tab(?:le|el|l)\b"
     rf"(?=\s+(?:(?:in)?to|in|at|under|as)\s+(?:the\s+)?(?:file\s+)?{PATH})",
     re.IGNORECASE,
+    words=("tab",),
 )
 """A table that is made and saved in one order: "write a markdown table to a.md"."""
-_FORMAT_TO = re.compile(
+_FORMAT_TO = late_pattern(
     rf"^\W*(?:as|in|into)\s+(?:an?\s+)?{FORMAT_NAME}\b"
     rf"(?=\s+(?:(?:in)?to|in|at|under|file)\s+(?:the\s+)?(?:file\s+)?{PATH})",
     re.IGNORECASE,
+    words=("csv", "tsv", "json", "yaml", "yml"),
 )
 """A format and the file that gets it: "as csv to a.csv"."""
-_MOVES = re.compile(
+_MOVES = late_pattern(
     r"\b(?:from|between|compar\w+|diff\w*|convert|turn|copy|move|rename|link|peek|look|dig|dive|go|get"
     r"|relative|match\w*|belong\w*|next|close|due|according|add|append)\b",
     re.IGNORECASE,
 )
 """Verbs and prepositions with which "to a.json" is no file for the result."""
 
-_APPOSED = re.compile(r",\s+(?:the|this|my|our)\s", re.IGNORECASE)
+_APPOSED = late_pattern(r",\s+(?:the|this|my|our)\s", re.IGNORECASE)
 """A single part after a comma that names the subject of the part before again."""
 
-_TELLS = re.compile(r"""(?ix)
+_TELLS = late_pattern(r"""(?ix)
     (?!(?:what|which|who|whose|when|where|why|how|is|are|was|were|does|do|did|has|any|check|show|list
         |find|tell|see|count|see)\b)
     (?:(?:the|my|our|some|this)\s+)?[\w./-]+\s+(?:\w+\s+)?
@@ -125,7 +133,7 @@ _TELLS = re.compile(r"""(?ix)
     | (?:we|i|they|some(?:one|body))\s+(?:just\s+|have\s+|\w+ly\s+)?(?:\w+ed|had|got|lost|saw|did)\b
     """)
 """A part that only reports a problem. It asks for nothing without the part that follows."""
-_STATES = re.compile(r"""(?ix)
+_STATES = late_pattern(r"""(?ix)
     (?:the|our|my|this|that|an?)\s+(?:[\w.-]+\s+){1,6}(?:is|are|was|were|has|have|lies|sits)\s+(?!in\s)\w
     | (?:i|we)(?:'ve|\s+have|\s+got)\b | here(?:'s|\s+is|\s+are)\b | there(?:'s|\s+is|\s+are)\b
     """)

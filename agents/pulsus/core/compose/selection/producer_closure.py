@@ -7,7 +7,6 @@ other value, and a question for it is better than a guess.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
@@ -17,8 +16,9 @@ from pulsus.core.contract import type_hints
 from pulsus.core.text.tokens import words
 from pulsus.core.types import ArgSpec, OutputRef, Ranked, SubIntent, ToolSpec
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
-_KEY = re.compile(r"(?:^|_|-)(?:id|identifier|ticker|serial)$|[a-z](?:Id|ID)$")
+_KEY = late_pattern(r"(?:^|_|-)(?:id|identifier|ticker|serial)$|[a-z](?:Id|ID)$")
 """Inputs that a person seldom knows by heart. A `pid` is no key: the process of a service is
 another one than the process that is meant. Tokens are secrets, so they are left out."""
 

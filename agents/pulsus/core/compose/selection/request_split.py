@@ -29,6 +29,7 @@ from pulsus.core.compose.selection.time_order import order_in_time
 from pulsus.core.text.tokens import clean, content_words, stems, words
 from pulsus.core.text.verb_tables import READING
 from pulsus.core.types import Ranked, SubIntent, ToolSpec
+from pulsus.late_pattern import late_pattern
 
 _SCORE_POWER = 3
 """Exponent for a score relative to the first tool's: nine tenths count .73, half counts .13."""
@@ -39,7 +40,7 @@ _UNNAMED_SHARE = 0.75
 _ROW_OPERATION_COST = -9.0
 """Cost of a cut before an operation on given rows. It is negative enough to force the cut."""
 
-_LINE_FILTER = re.compile(
+_LINE_FILTER = late_pattern(
     r"(?:only|just|keep(?:\s+only)?)\s+(?:the\s+)?(?:lines?|messages?|entries|what|stuff)\s+"
     r"(?:with|(?:that\s+)?(?:contain|match|mention)s?|containing|matching|mentioning)\b",
     re.IGNORECASE,

@@ -18,22 +18,24 @@ from pulsus.core.compose.selection.row_vocabulary import (
 from pulsus.core.text.comparison_words import COMPARED_THAN
 from pulsus.core.text.tokens import content_words, stem, words
 from pulsus.core.types import Ranked, ToolSpec
+from pulsus.late_pattern import late_pattern
 
-BOUND = re.compile(
+BOUND = late_pattern(
     rf"(?i)(?:\b(?:{COMPARED_THAN}|over|above|below|under|beyond|past|at\s+(?:least|most)"
-    r"|exceed(?:s|ing)?)|[<>≥≤]=?)\s*\d[\d.,]*"
+    r"|exceed(?:s|ing)?)|[<>≥≤]=?)\s*\d[\d.,]*",
+    words=("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
 )
 """A comparison with a number."""
-_SENTENCE_END = re.compile(r"[,.;:?!](?:\s|$)")
-_BEHIND = re.compile(r"%|[a-z_]+", re.IGNORECASE)
+_SENTENCE_END = late_pattern(r"[,.;:?!](?:\s|$)")
+_BEHIND = late_pattern(r"%|[a-z_]+", re.IGNORECASE)
 
-_RELATIVE = re.compile(
+_RELATIVE = late_pattern(
     r"(?i)\b(?:and\s+)?(?:that|which|who|whose|with|having|where|running|using|only|just)\b"
 )
-_ASKS = re.compile(r"(?i)^(?:and\s+)?(?:which|whose)\s+(?:[\w-]+\s+){1,3}?(?:do|does|did)\s")
+_ASKS = late_pattern(r"(?i)^(?:and\s+)?(?:which|whose)\s+(?:[\w-]+\s+){1,3}?(?:do|does|did)\s")
 """A question such as "which addresses does it have". A clause that describes rows has no "does"."""
 _LISTING = ("with", "running", "using", "where", "only", "just")
-_ATTACHED = re.compile(
+_ATTACHED = late_pattern(
     r"(?i)(?<!\bin)(?<!\bof)(?<!\bon)(?<!\bat)(?<!\bto)(?<!from)(?<!\bfor)(?<!with)\s(?:that|which|who|whose)\s+"
     r"(?!(?:can|could|may)\b)|(?<=\s)(?:(?:starting|beginning"
     r"|ending)\s+(?:with|in)|containing|matching|mentioning|named|called)\s+(?=\S)"
@@ -49,27 +51,29 @@ _MEASURES = frozenset(map(stem, words("interval timeout pause wait delay samples
 """Words of inputs that say how to measure: they are no bounds of a result."""
 _TEXTS = frozenset(map(stem, words("pattern name contains match search query labels filter user")))
 
-_ONLY = re.compile(
+_ONLY = late_pattern(
     r"(?i)^(?:but\s+)?(?:show\s+(?:me\s+)?)?(?:(?:only|just)\s+(?:the\s+|what(?:'?s)?\s+)?"
     r"(?:(?:is|was|are|were|got|has)\s+)?(?P<behind>[\w-]+)"
     r"|(?:the\s+)?(?P<before>[\w-]+)(?:\s+(?:ones|hits|entries|rows|items))?\s+only\b"
     r"|(?:the\s+)?(?P<ones>[\w-]+)\s+ones$"
-    r"|(?:show\s+)?what(?:'?s|\s+is|\s+was|\s+got)\s+(?P<what>[\w-]+))"
+    r"|(?:show\s+)?what(?:'?s|\s+is|\s+was|\s+got)\s+(?P<what>[\w-]+))",
+    words=("only", "just", "ones", "what"),
 )
 """Wording that keeps some rows: "only the weak", "errors only", "show what's extra"."""
 
-_QUESTION_VERB = re.compile(
-    r"(?i)^(?:show\s+(?:me\s+)?)?(?:which|what)\s+(?:[\w-]+\s+){1,3}?((?:have|has|had|use[sd]?|hold[s]?|got)\b)"
+_QUESTION_VERB = late_pattern(
+    r"(?i)^(?:show\s+(?:me\s+)?)?(?:which|what)\s+(?:[\w-]+\s+){1,3}?((?:have|has|had|use[sd]?|hold[s]?|got)\b)",
+    words=("which", "what"),
 )
 """The verb of "which processes have more than 500 files open"."""
-_DIFFERS = re.compile(r"(?i)\s*\w+\s*(?:[,;.?]|$)")
+_DIFFERS = late_pattern(r"(?i)\s*\w+\s*(?:[,;.?]|$)")
 """A verb that may be a field of the rows by itself: "those that differ"."""
-_DESCRIBES = re.compile(r"(?i)\b(?:that|which|whose)\b")
-_IS_STATE = re.compile(r"(?i)\s*(?:is|are|was|were|isn't|aren't)\s+(?:not\s+)?(\w+)")
-_OF_THEM = re.compile(r"(?i)^(?:and\s+)?(?:all|those|these|ones|the\s+ones)\s+")
-_GROUPS = re.compile(r"(?i)\b(?:per|for\s+each)\s+\Z")
+_DESCRIBES = late_pattern(r"(?i)\b(?:that|which|whose)\b")
+_IS_STATE = late_pattern(r"(?i)\s*(?:is|are|was|were|isn't|aren't)\s+(?:not\s+)?(\w+)")
+_OF_THEM = late_pattern(r"(?i)^(?:and\s+)?(?:all|those|these|ones|the\s+ones)\s+")
+_GROUPS = late_pattern(r"(?i)\b(?:per|for\s+each)\s+\Z")
 """Words that make groups of rows of what follows: it is no condition."""
-_PAIR = re.compile(r"(?i)\b\w[\w.]*\s*==?\s*[\w\"'.-]+")
+_PAIR = late_pattern(r"(?i)\b\w[\w.]*\s*==?\s*[\w\"'.-]+")
 
 
 _PRONOUNS = frozenset(("it", "them", "they", "us"))

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 
 from pulsus.core.text.comparison_words import COMPARED_THAN
+from pulsus.late_pattern import late_pattern
 
 NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|fifty|hundred)"
 MOST = (
@@ -48,8 +49,36 @@ _ASKED = (
     r"|of\s+(?:it|them|those|these))\s+)*"
 )
 
+_SORT_WORDS = (
+    *"0123456789",
+    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve"),
+    *(
+        "twenty",
+        "fifty",
+        "hundred",
+        "top",
+        "first",
+        "last",
+        "worst",
+        "best",
+        "est",
+        "most",
+        "least",
+    ),
+    *("sort", "order", "rank", "limit", "cut", "stop", "max", "rows", "records"),
+)
+_FILTER_WORDS = (
+    *("filter", "keep", "only", "just", "limit", "narrow", "restrict", "leav", "where", "whose"),
+    *("those", "ones", "these", "them", "minus", "without", "except", "but", "equal", "==", "!="),
+    *("exclud", "drop", "discard"),
+)
+_TABLE_WORDS = ("tab", "mard", "markd", "md")
+FORMAT_WORDS = ("csv", "tsv", "json", "yaml", "yml")
+"""Of these words every clause for its operation has one (`late_pattern`)."""
+
 ROW_OPERATIONS: Mapping[str, re.Pattern[str]] = {
-    "sort rows top": re.compile(rf"""(?ix)
+    "sort rows top": late_pattern(
+        rf"""(?ix)
         {_ASKED}
         (?:{MOST}\s+{NUMBER}\b | {NUMBER}\s+{MOST}\b)
         | {_ASKED}
@@ -71,8 +100,11 @@ ROW_OPERATIONS: Mapping[str, re.Pattern[str]] = {
         | (?:which|what)\s+{NUMBER}\s+[\w-]+\s+(?:.*\s)?
           (?:most|least|fastest|slowest|highest|lowest)\b
         | in\s+(?:descending|ascending)\s+order\b
-        """),
-    "filter only rows where": re.compile(rf"""(?ix)
+        """,
+        words=_SORT_WORDS,
+    ),
+    "filter only rows where": late_pattern(
+        rf"""(?ix)
         filter(?:ed|ing)?\b
         | (?:(?:show|list|take|give|me|us|only|just|leave|but)\s+)*
           (?:keep(?:ing)?|only|just|limit(?:ed)?\s+to|narrow(?:ed)?(?:\s+(?:it|that|down))*
@@ -94,8 +126,11 @@ ROW_OPERATIONS: Mapping[str, re.Pattern[str]] = {
         | (?:exclud(?:e|ing)|leav(?:e|ing)\s+out|except(?:\s+for)?|drop(?:ping)?|discard(?:ing)?)\s
           (?!(?:it|them|that|this|the\s+(?:result|output|table))\b)
           (?:.*\b{ROWS}\b | .*{COMPARED} | the\b | all\b | every)
-        """),
-    "table": re.compile(rf"""(?ix)
+        """,
+        words=_FILTER_WORDS,
+    ),
+    "table": late_pattern(
+        rf"""(?ix)
         (?:(?:{_SHAPED}|put|give|output|shown?|print(?:ed)?|written|all)\s+(?:(?:me|us|{_THEM})\s+)*)?
         (?:for\s+(?:the\s+)?[\w-]+\s+)?
         (?:as|in|into|to|out\s+of|like)\s+(?:an?\s+)?(?:form\s+of\s+)?(?:an?\s+)?
@@ -106,14 +141,19 @@ ROW_OPERATIONS: Mapping[str, re.Pattern[str]] = {
         | {_WISH}(?:{_LOOK}\s+)*{TABLE}$
         | (?:(?:an?|the|as)\s+)?{TABLE}\b(?!\s+(?:of|for)\s+(?:the\s+)?(?:rout|mount|partition))
         | tabulate\b
-        """),
-    "rows as csv json yaml text": re.compile(rf"""(?ix)
+        """,
+        words=_TABLE_WORDS,
+    ),
+    "rows as csv json yaml text": late_pattern(
+        rf"""(?ix)
         (?:(?:{_SHAPED}|put|give|output|shown?|print(?:ed)?|writ(?:e|ten)|export(?:ed)?|all)\s+
           (?:(?:me|us|{_THEM})\s+)*)?
         (?:as|in|into|to)\s+(?:an?\s+|the\s+)?(?:plain\s+)?{FORMAT_NAME}
         (?:\s+(?:format|form|text|output|document|please|pls))*$
-        """),
-    "write result save to file": re.compile(rf"""(?ix)
+        """,
+        words=FORMAT_WORDS,
+    ),
+    "write result save to file": late_pattern(rf"""(?ix)
         (?:sav(?:e|ed|ing)|stor(?:e|ed)|writ(?:e|ten)|wirte|dump(?:ed)?|put|export(?:ed)?|log(?:ged)?
            |record(?:ed)?|output|keep|kept|redirect(?:ed)?|append(?:ed)?|copy|persist(?:ed)?|drop(?:ped)?
            |send|place[d]?|stash|pipe|results?|snapshot|tee|as\s+a\s+file)\b
@@ -131,27 +171,28 @@ the tools of any catalogue."""
 
 SORT, FILTER, SHOW, FORMAT, SAVE = ROW_OPERATIONS
 
-_AT_HAND = re.compile(rf"""(?ix)
+_AT_HAND = late_pattern(rf"""(?ix)
     \b(?:these|those|this|that|the|of)\s+(?:rows?|results?|records?|entries|items|output|list|lines
         |findings|text)\b
     | \b(?:rows|records|entries|results|list)\s+(?:below|above)\b
     | \b{MOST}\s+(?:{NUMBER}\s+)?(?:rows|records)\b(?!.*(?:\w\.\w|/))
     | ^\w+\s+(?:it|that|this|them|these|those)\b(?!\s+(?:is|are|was|were|\w+s)\b)
     """)
-_FROM_THEM = re.compile(
+_FROM_THEM = late_pattern(
     r"^(?:from|of|in|out\s+of)\s+(?:those|these|this|that|the)\s+\w+\s*,?\s*", re.I
 )
-_LEAD = re.compile(
+_LEAD = late_pattern(
     r"^(?:(?:first(?:ly)?(?!\s+\d)|second(?:ly)?|third(?:ly)?|and|but|then|also|finally|please|pls"
     r"|plz|now|to\s+start)\b[\s,:]*)+",
     re.I,
 )
 
 
-DOCUMENT = re.compile(r"(?i)\w\.(?:json|jsonl|ya?ml|toml|csv|tsv)\b")
+DOCUMENT = late_pattern(r"(?i)\w\.(?:json|jsonl|ya?ml|toml|csv|tsv)\b")
 """A document that a converter reads: then a format may be that of the document, not of rows."""
 _ONE_TASK = r"\S(?:(?!\s(?:and|then|but)\s|[,;]).)*?"
-_LEADING_FORMAT = re.compile(rf"""(?ix)
+_LEADING_FORMAT = late_pattern(
+    rf"""(?ix)
     ^(?:{_WISH}|(?:(?:give|get|show|print|make|create|me|us|please)\s+)*)
     (?P<format>{FORMAT_NAME})\s+(?:(?:list|export|file|report)\s+)?
     (?:of|with|listing)\s+(?:all\s+)?(?:the\s+)?(?P<rest>\S.*)$
@@ -160,13 +201,18 @@ _LEADING_FORMAT = re.compile(rf"""(?ix)
     | ^(?:please\s+)?(?:save|store|write|export|dump|put)\s+
       (?:the\s+)?(?P<saved>{_ONE_TASK})\s+as\s+(?:an?\s+)?(?P<form>{FORMAT_NAME})(?:\s+file)?\s+
       (?P<file>(?:(?:in)?to|in|at|under)\s+{PATH})$
-    """)
+    """,
+    words=FORMAT_WORDS,
+)
 """A request that names the format first, or the order to convert or to save: "a csv of the users",
 "convert the users to csv", "save the users as csv to a.csv"."""
-_LEADING_TABLE = re.compile(rf"""(?ix)
+_LEADING_TABLE = late_pattern(
+    rf"""(?ix)
     ^(?P<lead>{_WISH}(?:{_LOOK}\s+)*{TABLE})
     \s+(?:of|with|listing|showing|that\s+(?:lists|shows))\s+(?P<rest>\S.*)$
-    """)
+    """,
+    words=_TABLE_WORDS,
+)
 """A request that names the table first: "I need a table of every open port"."""
 
 

@@ -13,9 +13,10 @@ from pulsus.core.contract import type_hints
 from pulsus.core.text.tokens import STOP_WORDS, WEAK_WORDS, stem, words
 from pulsus.core.types import ArgSpec, OutputSpec, ToolSpec
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
-_FIELD = re.compile(r"`([\w]+)`(?:\s+\(([^()]*)\))?")
-_ORDER = re.compile(r"([\w-]+(?:\s+[\w-]+)?)\s+first\b|\bby\s+(frequency)\b", re.IGNORECASE)
+_FIELD = late_pattern(r"`([\w]+)`(?:\s+\(([^()]*)\))?")
+_ORDER = late_pattern(r"([\w-]+(?:\s+[\w-]+)?)\s+first\b|\bby\s+(frequency)\b", re.IGNORECASE)
 _UNITS = {
     "ms": "milliseconds",
     "%": "percent",
@@ -32,8 +33,8 @@ _UNITS = {
 }
 """Names of units in inputs and fields, by the unit as people write it."""
 
-_LIMITS = re.compile(r"limit|top|n|count|max_(?:rows|results|items|entries)")
-_SAYS_LIMIT = re.compile(r"(?i)\b(?:list|return|show|rows|results)\b")
+_LIMITS = late_pattern(r"limit|top|n|count|max_(?:rows|results|items|entries)")
+_SAYS_LIMIT = late_pattern(r"(?i)\b(?:list|return|show|rows|results)\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,12 @@ from pulsus.core.contract import type_hints
 from pulsus.core.contract.type_hints import Hint, Shape
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import OutputRef, Ranked, SubIntent, ToolSpec
+from pulsus.late_pattern import late_pattern
 
 _SCALAR_NAMES = frozenset({"str", "int", "float", "bool", "bytes", "Path", "Literal", "Any"})
 
 
-_NAMED_THING = re.compile(r"\b(?:the|my|our)\s+((?:\w+\s+)?\w+)", re.IGNORECASE)
+_NAMED_THING = late_pattern(r"\b(?:the|my|our)\s+((?:\w+\s+)?\w+)", re.IGNORECASE)
 
 
 def assign_steps(

@@ -6,41 +6,50 @@ a plan run in the order of its parts. Only orders count: "before 10:00" is a tim
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from pulsus.core.text.verb_tables import READING, VERBS
+from pulsus.late_pattern import late_pattern
 
 _MORE_VERBS = frozenset(("back", "put", "make", "take", "run", "rotate", "lock", "touch", "do"))
 _YOU = r"(?:(?:you|we|i)(?:'ve|\s+have|\s+are|'re)?\s+|it\s+is\s+|having\s+)?(?:do\s+)?"
-_QUOTED = re.compile(r"\"[^\"]*\"|'[^'\s][^']*'(?!\w)|`[^`]*`")
+_QUOTED = late_pattern(r"\"[^\"]*\"|'[^'\s][^']*'(?!\w)|`[^`]*`")
 
-_CAUTION = re.compile(
+_CAUTION = late_pattern(
     r"(?i)(?:^|(?<=[,;.]\s))(?:please\s+|pls\s+)?"
     r"(?:before\s+(?:you\s+|we\s+|i\s+)?(?:touch|do|change|start|try|break)\w*\s+"
     r"(?:anything|something|any\s+of\s+(?:this|that|it))(?:\s+else)?"
     r"|before\s+(?:anything|everything)(?:\s+else)?|first\s+of\s+all|first\s+things?\s+first"
     r"|(?:just\s+)?to\s+be\s+(?:on\s+the\s+)?safe(?:\s+side)?|(?:just\s+)?in\s+case"
-    r"|as\s+a\s+(?:first\s+step|precaution))\b\s*[,:]?\s*"
+    r"|as\s+a\s+(?:first\s+step|precaution))\b\s*[,:]?\s*",
+    words=("before", "first", "safe", "case", "precaution"),
 )
 """Words of caution, or of an order that the parts have anyway."""
-_SEGMENT = re.compile(
+_SEGMENT = late_pattern(
     r"(?i)\s*[,;.]?\s+(?:and\s+)?(?:then|afterwards|after\s+that|finally)\s+|[;.]\s+"
 )
-_BEFORE_FIRST = re.compile(
-    rf"(?i)^(?:please\s+)?before\s+{_YOU}(?P<later>[a-z]+\b[^,]*),\s*(?P<first>\S.*)$"
+_BEFORE_FIRST = late_pattern(
+    rf"(?i)^(?:please\s+)?before\s+{_YOU}(?P<later>[a-z]+\b[^,]*),\s*(?P<first>\S.*)$",
+    words=("before",),
 )
-_AFTER_FIRST = re.compile(
-    rf"(?i)^(?:please\s+)?(?:after|once|as\s+soon\s+as|when)\s+{_YOU}(?P<first>[a-z]+\b[^,]*),\s*(?P<later>\S.*)$"
+_AFTER_FIRST = late_pattern(
+    rf"(?i)^(?:please\s+)?(?:after|once|as\s+soon\s+as|when)\s+{_YOU}(?P<first>[a-z]+\b[^,]*),\s*(?P<later>\S.*)$",
+    words=("after", "once", "soon", "when"),
 )
-_BUT_FIRST = re.compile(
+_BUT_FIRST = late_pattern(
     r"(?i)^(?P<later>\S.*?)\s*[,;.-]?\s+(?:but\s+)?"
     r"(?:(?:first|before(?:\s+(?:that|this|doing\s+(?:that|so)|you\s+do(?:\s+(?:that|so|it))?))"
     r"|beforehand|prior\s+to\s+(?:that|this))\s*,?\s+(?P<first>[a-z]\S*\s.*)"
-    r"|but\s+(?P<early>[a-z]\S*\s.*?)\s+(?:first|before\s+(?:that|this)|beforehand))\s*[.!]*$"
+    r"|but\s+(?P<early>[a-z]\S*\s.*?)\s+(?:first|before\s+(?:that|this)|beforehand))\s*[.!]*$",
+    words=("first", "before", "prior"),
 )
-_AFTER = re.compile(rf"(?i)^(?P<later>\S.*?)\s*,?\s+(?:after|once)\s+{_YOU}(?P<first>[a-z]+\b.*)$")
-_BEFORE = re.compile(rf"(?i)^(?P<first>\S.*?)\s*,?\s+before\s+{_YOU}(?P<later>[a-z]+\b.*)$")
+_AFTER = late_pattern(
+    rf"(?i)^(?P<later>\S.*?)\s*,?\s+(?:after|once)\s+{_YOU}(?P<first>[a-z]+\b.*)$",
+    words=("after", "once"),
+)
+_BEFORE = late_pattern(
+    rf"(?i)^(?P<first>\S.*?)\s*,?\s+before\s+{_YOU}(?P<later>[a-z]+\b.*)$", words=("before",)
+)
 
 
 def order_in_time(text: str) -> str:

@@ -18,6 +18,7 @@ from pulsus.core.compose.tool_chains.tool_evidence import RequestScores
 from pulsus.core.compose.tool_chains.tool_signature import EQUAL, SignatureTable, Words
 from pulsus.core.compose.tool_chains.verb_clauses import VALUE
 from pulsus.core.text.tokens import stem, stems
+from pulsus.late_pattern import late_pattern
 
 NAMES = (
     *("output_named", "any_output_named", "words_shared", "any_word_shared", "impossible"),
@@ -46,8 +47,8 @@ _PRONOUNS = frozenset(
 )
 _TEXT_INPUTS = Words(stem(word) for word in ("data", "text", "amount", "number", "message"))
 """Inputs that take the result of nearly any tool."""
-_NAME = re.compile(r"(?<!^)(?<![.] )\b[A-Z][a-z]+")
-_THE = re.compile(r"the (?:\w+ )?(\w+)")
+_NAME = late_pattern(r"(?<!^)(?<![.] )\b[A-Z][a-z]+")
+_THE = late_pattern(r"the (?:\w+ )?(\w+)")
 _LEAST = 0.05
 """A plan of several steps has an edge: the most probable one is taken from this p on."""
 

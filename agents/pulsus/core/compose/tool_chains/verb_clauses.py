@@ -10,21 +10,22 @@ import re
 from dataclasses import dataclass
 
 from pulsus.core.text.tokens import stems
+from pulsus.late_pattern import late_pattern
 
 VALUE = "_"
 """Stands for a value of the request: quoted words, a number, a date, an address."""
 
-_VALUES = re.compile(
+_VALUES = late_pattern(
     r"\"[^\"]*\"|'[^'\s][^']*'(?!\w)|“[^”]*”|\[[^\]]*\]|\bhttps?://\S+|www\.\S+"
     r"|\$?\d[\d,.:/%-]*\w*"
 )
-_CUT = re.compile(
+_CUT = late_pattern(
     r"""(?ix)
     [,;.!?]+\s+(?:and\s+)?(?:then\s+|finally,?\s+|after\s+that,?\s+|also,?\s+|next,?\s+)?
     | \s+(?:and\s+then|then|and\s+also|and\s+finally|and|to|for\s+which|as\s+well\s+as|also)\s+
     """
 )
-_LEAD = re.compile(
+_LEAD = late_pattern(
     r"^(?:\W|\b(?:and|then|also|please|finally|after that|afterwards|next|i|we|want|need|would|like"
     r"|to|you|can|could|help|me|lastly|so)\b)+",
     re.IGNORECASE,

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import ipaddress
 import json
-import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from pulsus.core.types import Example, JsonValue
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 MAX_PROPOSED = 6
-_PAIRS = re.compile(r"(?m)^[^=\n]+=.*$")
-_COLONS = re.compile(r"(?m)^[\w-]+:[ \t]+\S.*$")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
-_PERCENT = re.compile(r"\d+(\.\d+)?\s?%")
+_PAIRS = late_pattern(r"(?m)^[^=\n]+=.*$")
+_COLONS = late_pattern(r"(?m)^[\w-]+:[ \t]+\S.*$")
+_DATE = late_pattern(r"\d{4}-\d\d-\d\d")
+_PERCENT = late_pattern(r"\d+(\.\d+)?\s?%")
 
 
 @dataclass(frozen=True, slots=True)

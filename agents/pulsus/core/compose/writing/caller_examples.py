@@ -21,14 +21,15 @@ from pulsus.core.python_source import python_literals as python
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import Example, JsonValue, ToolSpec
 from pulsus.errors import UsageError
+from pulsus.late_pattern import late_pattern
 
-_ARROW = re.compile(r"\s*(?:->|=>|→|⇒)\s*")
-_OBJECT = re.compile(r"\{")
+_ARROW = late_pattern(r"\s*(?:->|=>|→|⇒)\s*")
+_OBJECT = late_pattern(r"\{")
 _DECODER = json.JSONDecoder()
 _FORM = """write '{"text": "a b"} -> {"words": 2}', or @FILE with a list as in Examples:"""
 _ANY = 'in quotes, "...", it stands for any value; as the last item of a list, for any more of them'
 _NEAR = 24
-_EXAMPLES = re.compile(
+_EXAMPLES = late_pattern(
     rf"^Examples:[ \t]*\n.*?(?=^(?:{'|'.join(section_names.ALL_SECTIONS)}):|\Z)", re.M | re.S
 )
 

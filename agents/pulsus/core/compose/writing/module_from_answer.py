@@ -14,13 +14,14 @@ from collections.abc import Collection, Sequence
 
 from pulsus.core.python_source import python_literals as python
 from pulsus.core.python_source.bindings import bound_names
+from pulsus.late_pattern import late_pattern
 
 _THOUGHT = "</think>"
-_FENCE = re.compile(r"^[ \t]*```[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:^[ \t]*```|\Z)", re.S | re.M)
-_ENTRY = re.compile(r"^def (?:run|main)\b", re.M)
+_FENCE = late_pattern(r"^[ \t]*```[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:^[ \t]*```|\Z)", re.S | re.M)
+_ENTRY = late_pattern(r"^def (?:run|main)\b", re.M)
 _PYTHON = ("", "python", "py", "python3")
 _CODE = re.compile(rb"^from __future__ import ", re.M)
-_BARE = re.compile(r"(?:r?\"\"\"|r?'''|import |from |def |#)")
+_BARE = late_pattern(r"(?:r?\"\"\"|r?'''|import |from |def |#)")
 
 
 def extract_module(text: str) -> str | None:

@@ -5,7 +5,6 @@ The skeleton fails validation until its body is written.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,12 +17,13 @@ from pulsus.core.text.literals import cut_out_values
 from pulsus.core.text.tokens import STOP_WORDS, words
 from pulsus.core.text.verbs import find_command
 from pulsus.core.types import Example
+from pulsus.late_pattern import late_pattern
 
 UNWRITTEN = "the body of this tool is not written yet"
 _DRY_RUN = CallParameter("dry_run", "bool", default="False")
 _NAME_WORDS = 4
-_NAME = re.compile(r"[a-z][a-z0-9]*")
-_SPECIAL = re.compile(r"[^\w\s.,;:!?()'\"/-]")
+_NAME = late_pattern(r"[a-z][a-z0-9]*")
+_SPECIAL = late_pattern(r"[^\w\s.,;:!?()'\"/-]")
 
 
 def derive_name(request: str) -> str:

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from pulsus.core.text.literals import KIND, OWN, Value, cut_out_values
 from pulsus.core.text.tokens import STOP_WORDS, WEAK_WORDS, stem, words
+from pulsus.late_pattern import late_pattern
 
 
 class Lexicon(Protocol):
@@ -159,11 +160,11 @@ def _find_own_stems(
     return found
 
 
-_MACHINE = re.compile(
+_MACHINE = late_pattern(
     r"\b(on|at|of|from|for|in|to)\s+([a-z][a-z0-9]*(?:-[a-z0-9]+)*-?\d{1,4})\b(?![./:@])", re.I
 )
-_OPTION = re.compile(r"(?<!\S)-{1,2}([a-z][\w-]*)", re.I)
-_DIGIT = re.compile(r"\d")
+_OPTION = late_pattern(r"(?<!\S)-{1,2}([a-z][\w-]*)", re.I)
+_DIGIT = late_pattern(r"\d")
 """The name of a machine has a digit. It is looked for first: most requests have none."""
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from pulsus.core.text.tokens import words
 from pulsus.core.types import ToolSpec
+from pulsus.late_pattern import late_pattern
 
-_IDENTIFIER = re.compile(r"[\w./:-]+")
+_IDENTIFIER = late_pattern(r"[\w./:-]+")
 """A word as written: `disk/usage/largest_files`, `ping.py::run`."""
 
 

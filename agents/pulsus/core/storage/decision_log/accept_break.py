@@ -29,6 +29,7 @@ from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue
 from pulsus.errors import AuditTampered, storage_errors
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 STARTER = approved_record_keys.STARTER
 
@@ -38,7 +39,7 @@ accepted_keys = approved_record_keys.accepted_keys
 KEYS = 1000
 """Keys in one record: a line has room for so many."""
 
-_NAME = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_NAME = late_pattern(r"[0-9a-f]{64}", re.ASCII)
 _LOCK_SECONDS = 30.0
 
 

@@ -15,11 +15,12 @@ from pathlib import Path
 
 from pulsus.core.storage.decision_log.log_record import MAX_LINE_BYTES, LogRecord, parse_valid
 from pulsus.errors import storage_errors
+from pulsus.late_pattern import late_pattern
 
 Content = tuple[str, int, str]
 """A segment's name, its size in bytes, and its SHA-256."""
 
-_SEGMENT = re.compile(r"decisions-(\d{6})\.jsonl", re.ASCII)
+_SEGMENT = late_pattern(r"decisions-(\d{6})\.jsonl", re.ASCII)
 _DECISIONS = frozenset({"promote", "rollback", "deprecate", "reinstate", "remove"})
 
 

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pulsus.core.system import jsonl
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 GENESIS = "0" * 64
 """The hash before the first record."""
@@ -27,7 +28,7 @@ MAX_LINE_BYTES = 8 * 64 * 1024
 MOST_AT_ONCE = 32
 """Records that one append writes, at most. Together they are no longer than one line may be."""
 
-_SEVERAL = re.compile(r"\.\d{6}(?:\+|\Z)", re.ASCII)
+_SEVERAL = late_pattern(r"\.\d{6}(?:\+|\Z)", re.ASCII)
 
 _MEMBERS = {"data", "key", "kind", "prev", "seq", "ts"}
 _TAIL = re.compile(rb',"hash":"([0-9a-f]{64})"\}', re.ASCII)

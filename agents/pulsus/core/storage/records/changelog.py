@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from pulsus.late_pattern import late_pattern
+
 FILE_NAME = "CHANGELOG.md"
 
 Change = Literal["Added", "Changed", "Deprecated", "Removed"]
@@ -34,7 +36,7 @@ class ChangelogEntry:
     notes: tuple[str, ...] = ()
 
 
-_HEADING = re.compile(r"^## (?!\[?Unreleased\]?)", re.M | re.I)
+_HEADING = late_pattern(r"^## (?!\[?Unreleased\]?)", re.M | re.I)
 
 
 def empty_changelog(title: str) -> str:

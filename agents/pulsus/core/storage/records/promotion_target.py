@@ -17,6 +17,7 @@ from pathlib import Path
 import pulsus
 from pulsus.errors import TargetRefused, WorkflowsMissing, storage_error
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 MAX_NAME_CHARS = 64
 """A name, its suffixes and our temporary file's must fit the 255 bytes of a file name."""
@@ -24,7 +25,7 @@ MAX_NAME_CHARS = 64
 RESERVED = ("shared", "shared_tools", "domains")
 """No domain: they would make two tools of one id."""
 
-_NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+_NAME = late_pattern(r"[a-z][a-z0-9_]*", re.ASCII)
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 

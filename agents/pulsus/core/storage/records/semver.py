@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import Literal, get_args
 
+from pulsus.late_pattern import late_pattern
+
 FIRST = "1.0.0"
 
 Bump = Literal["patch", "minor", "major"]
 BUMPS: tuple[Bump, ...] = get_args(Bump)
 """From the least to the greatest."""
 
-_VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})", re.ASCII)
+_VERSION = late_pattern(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})", re.ASCII)
 
 
 def parse_version(version: str) -> tuple[int, int, int]:

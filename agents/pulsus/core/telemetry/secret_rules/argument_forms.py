@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.core.telemetry.secret_rules.redaction_words import LIKELY
+from pulsus.late_pattern import late_pattern
 
-_LIKELY: Final = re.compile(f"(?i:{LIKELY})")
+_LIKELY: Final = late_pattern(f"(?i:{LIKELY})")
 _SHORT: Final = 2
 """Characters of an option of one letter."""
-_OPTION: Final = re.compile(r"-|/[a-z]{1,10}(?::|\Z)")
-_LETTERS: Final = re.compile(r"-(?!X)[A-Za-z]{1,7}")
+_OPTION: Final = late_pattern(r"-|/[a-z]{1,10}(?::|\Z)")
+_LETTERS: Final = late_pattern(r"-(?!X)[A-Za-z]{1,7}")
 
 Span = tuple[int, int, int]
 """The number of a word, and where in it the secret begins and ends."""

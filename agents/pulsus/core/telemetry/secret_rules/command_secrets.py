@@ -24,21 +24,23 @@ from pulsus.core.telemetry.secret_rules.command_words import (
     find_piped,
     read_command,
 )
+from pulsus.late_pattern import late_pattern
 
 MARK: Final = "[redacted]"
 """The same as in redaction.py."""
 
-_REFERENCE: Final = re.compile(r"\$\w+|\$\{\w+\}|\$\((?!echo|printf)[^()]*\)|%\w+%|-|…|\.{3}")
+_REFERENCE: Final = late_pattern(r"\$\w+|\$\{\w+\}|\$\((?!echo|printf)[^()]*\)|%\w+%|-|…|\.{3}")
 """A variable, or what another command prints, is no secret."""
-_NAMED_OPTION: Final = re.compile(
+_NAMED_OPTION: Final = late_pattern(
     r"--?(?:[a-z0-9]{1,20}[_-]){0,4}(?:password|passwd|passphrase|passcode|pass|pwd|pw|secret|token"
     r"|api-?key|(?:access|secret|private)-?key)",
     re.I,
+    words=("pass", "pwd", "pw", "secret", "token", "key"),
 )
 """An option of any program whose value is a secret."""
 _MOST_PROGRAM: Final = 64
 _MOST_ARGUMENTS: Final = 40
-_NAME_LIKE: Final = re.compile(r"[a-z0-9_-]+")
+_NAME_LIKE: Final = late_pattern(r"[a-z0-9_-]+")
 
 
 def _names_by_word() -> dict[str, tuple[str, ...]]:

@@ -11,28 +11,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-_WORD: Final = re.compile(
+from pulsus.late_pattern import late_pattern
+
+_WORD: Final = late_pattern(
     r"(?:\\+[\"'](?:[^\"'\\\r\n]|\\(?![\"']))*\\+[\"']|\\[^\r\n]|\$?\"(?:[^\"\\\r\n]|\\.)*\"?|\$?'[^'\r\n]*'?|[$<]\([^()\r\n]*\)"
     r"|\$\{[^{}\r\n]*\}|[^\s\"'\\|;&<>()`])+"
 )
-_BLANK: Final = re.compile(r"(?:[ \t]|\\\r?\n)+")
-_HERESTRING: Final = re.compile(r"<<<[ \t]*")
-_HEREDOC: Final = re.compile(r"<<-?[ \t]*(?:\\|[\"'])?(\w{1,40})[\"']?")
-_SKIPPED: Final = re.compile(
+_BLANK: Final = late_pattern(r"(?:[ \t]|\\\r?\n)+")
+_HERESTRING: Final = late_pattern(r"<<<[ \t]*")
+_HEREDOC: Final = late_pattern(r"<<-?[ \t]*(?:\\|[\"'])?(\w{1,40})[\"']?")
+_SKIPPED: Final = late_pattern(
     rf"{_BLANK.pattern}|(?!<<<){_HEREDOC.pattern}"
     r"|(?:\d?>{1,2}|&>{1,2}|\d?<(?!<))(?:&\d|[ \t]*[^\s|;&<>()\"'`]+)?(?![<(])"
 )
 """Between words: blanks, and files and texts that the shell connects."""
-_ITEM: Final = re.compile(r"\s{0,80},\s{0,80}(?:\\*([\"']))((?:[^\"'\\\r\n]|\\[^\"'\r\n])*)\\*\1")
-_OPENING: Final = re.compile(r"(\\*[\"'`])[^\"'`\r\n]*\Z")
-_LAUNCHED: Final = re.compile(
+_ITEM: Final = late_pattern(r"\s{0,80},\s{0,80}(?:\\*([\"']))((?:[^\"'\\\r\n]|\\[^\"'\r\n])*)\\*\1")
+_OPENING: Final = late_pattern(r"(\\*[\"'`])[^\"'`\r\n]*\Z")
+_LAUNCHED: Final = late_pattern(
     r"(?:\A|[|;&({!`\"'\n=]|(?:^|[\s\"'`])[$#%>+]{1,4}|\\[ntr])[ \t]*"
     r"(?:(?:sudo|doas|env|exec|time|nohup|command|then|do|else|xargs|-\w{1,12}|-\w[ \t]\w{1,20}"
     r"|\w{1,40}=[^\s\"']{0,80})[ \t]{1,8}){0,4}[\w./-]{0,60}\Z"
 )
-_PRINTED: Final = re.compile(r"<\((?:echo|printf)\b")
-_WRITER: Final = re.compile(r"\b(?:echo|printf)\b")
-_ECHOED: Final = re.compile(r"(?:-\w{1,3}|--)\Z")
+_PRINTED: Final = late_pattern(r"<\((?:echo|printf)\b")
+_WRITER: Final = late_pattern(r"\b(?:echo|printf)\b")
+_ECHOED: Final = late_pattern(r"(?:-\w{1,3}|--)\Z")
 _MOST_WORDS: Final = 40
 _MOST_BEFORE: Final = 300
 _MOST_CHARS: Final = 2000

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final
 
+from pulsus.late_pattern import late_pattern
+
 MARK: Final = "[redacted]"
 """The same as in redaction.py."""
 
@@ -48,7 +50,7 @@ _BARE: Final = (
     rf"(?i:((?<![\w.:/@%+-]){_NO_LABEL}[\w.+-]{{1,64}}:)(?!\[redacted\]|//)"
     rf"[^\s/@:\"'<>,;(){{}}]{{1,128}}(?=@{_FOUR}\b))",
 )
-_MAY_BE_BARE: Final = re.compile(r"[:/][^\s@\"'<>]{1,256}@")
+_MAY_BE_BARE: Final = late_pattern(r"[:/][^\s@\"'<>]{1,256}@")
 _HEADERS: Final = (
     r"(?i:(\b(?:proxy-)?authorization\\*[\"']?[ \t]{0,8}[:=,][ \t]{0,8}[bru]?\\*\")[^\"\r\n\[]"
     r"[^\"\r\n]*)",
@@ -124,8 +126,8 @@ _SETTINGS: Final = (
     r"(?im:((?:passwords?|tokens?|api_?keys?|secret)[\"']?[ \t]{0,8}:[ \t]{0,8}\r?\n)"
     r"(?:[ \t]{0,40}-[ \t]{1,8}[^\s:\[][^\s:]*[ \t]*(?:\r?\n|\Z)){1,99})",
 )
-_SIGN_AT_END: Final = re.compile(r"[:=][ \t]{0,8}(?:\\|#[^\r\n]{0,200})?\r?\n")
-_NAME_END: Final = re.compile(
+_SIGN_AT_END: Final = late_pattern(r"[:=][ \t]{0,8}(?:\\|#[^\r\n]{0,200})?\r?\n")
+_NAME_END: Final = late_pattern(
     r"(?i:passwords?|passwd|passphrase|passwort|kennwort|secret|tokens?|api_?keys?)"
     r"[\"']?[ \t]{0,8}\Z"
 )
@@ -135,14 +137,14 @@ _PASSWORD_FILE: Final = (
     r"(?m:^([\w.*-]{1,128}:(?:\d{1,5}|\*):(?:\*|[A-Za-z_][\w-]{0,63}):(?:\*|[A-Za-z_]"
     r"[\w.-]{0,63}):)[^\s:\[][^\s:]*$)",
 )
-_SECRET_OBJECT: Final = re.compile(r"^[ \t]*[\"']?kind[\"']?:[ \t]*[\"']?Secret\b", re.M)
-_DATA: Final = re.compile(
+_SECRET_OBJECT: Final = late_pattern(r"^[ \t]*[\"']?kind[\"']?:[ \t]*[\"']?Secret\b", re.M)
+_DATA: Final = late_pattern(
     r"(?m)^([ \t]*)(?:data|stringData):[ \t]*\r?\n((?:\1[ \t]+[^\n]*(?:\n|\Z))+)"
 )
-_STRING_DATA: Final = re.compile(
+_STRING_DATA: Final = late_pattern(
     r"(?m)^([ \t]*)(?:stringData):[ \t]*\r?\n((?:\1[ \t]+[^\n]*(?:\n|\Z))+)"
 )
-_MEMBER: Final = re.compile(r"(?m)^([ \t]*[\"']?[\w.-]{1,128}[\"']?:[ \t]*)\S[^\n]*")
+_MEMBER: Final = late_pattern(r"(?m)^([ \t]*[\"']?[\w.-]{1,128}[\"']?:[ \t]*)\S[^\n]*")
 
 
 def _hide_next_lines(text: str) -> str:
@@ -170,8 +172,15 @@ def _hide_secret_object(text: str) -> str:
     return pattern.sub(lambda found: _MEMBER.sub(rf"\1{MARK}", found[0]), text)
 
 
-def _replace(pattern: str) -> Callable[[str], str]:
-    return partial(re.compile(pattern).sub, rf"\1{MARK}")
+def replace_with(pattern: re.Pattern[str], replacement: str) -> Callable[[str], str]:
+    """Return the rule that puts `replacement` for each match of the pattern."""
+    # A reference to `pattern.sub` would compile the pattern now.
+    return lambda text: pattern.sub(replacement, text)
+
+
+def hide_value(pattern: str) -> Callable[[str], str]:
+    """Return the rule that keeps the first group of each match, and hides what follows it."""
+    return replace_with(late_pattern(pattern), rf"\1{MARK}")
 
 
 Marked = tuple[tuple[str, ...], Callable[[str], str]]
@@ -208,7 +217,7 @@ _MARKS: Final = {
 
 def group_rules(patterns: Iterable[str], marks: tuple[str, ...]) -> Marked:
     """Return the patterns as one rule. Each text is searched for their marks only once."""
-    rules = tuple(map(_replace, patterns))
+    rules = tuple(map(hide_value, patterns))
 
     def apply(text: str) -> str:
         for rule in rules:
@@ -242,16 +251,16 @@ def hide_in_lines(text: str, rules: tuple[Marked, ...], marks: re.Pattern[str]) 
 
 def any_mark(rules: tuple[Marked, ...]) -> re.Pattern[str]:
     """Return what finds any mark of these rules."""
-    words = dict.fromkeys(mark for marks, _ in rules for mark in marks)
-    return re.compile("|".join(map(re.escape, words)))
+    words = tuple(dict.fromkeys(mark for marks, _ in rules for mark in marks))
+    return late_pattern("|".join(map(re.escape, words)), words=words)
 
 
-_BARE_RULES: Final = tuple(map(_replace, _BARE))
+_BARE_RULES: Final = tuple(map(hide_value, _BARE))
 _LINE_RULES: Final = (
     *(group_rules(group, marks) for group, marks in _MARKS.items()),
     (("@",), _hide_bare_addresses),
 )
-_SETTING_RULES: Final = tuple(map(_replace, _SETTINGS))
+_SETTING_RULES: Final = tuple(map(hide_value, _SETTINGS))
 _FORM_RULES: Final = (
     (_NAMED, _hide_next_lines),
     (("data:",), _hide_secret_object),

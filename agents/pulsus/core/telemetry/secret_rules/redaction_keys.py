@@ -8,38 +8,46 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections.abc import Callable
-from functools import partial
 from typing import Final
+
+from pulsus.core.telemetry.secret_rules.redaction_forms import replace_with
+from pulsus.late_pattern import late_pattern
 
 MARK: Final = "[redacted]"
 """The same as in redaction.py."""
 
-_PEM: Final = re.compile(
+_PEM: Final = late_pattern(
     r"(?:-----BEGIN ([A-Za-z0-9 ]{1,40})-----.*?(?:-----END \1-----|\Z)"
     r"|---- BEGIN (SSH2 [A-Z ]{1,30}) ----.*?(?:---- END \2 ----|\Z))",
     re.S,
+    words=("begin",),
 )
-_PUTTY: Final = re.compile(
+_PUTTY: Final = late_pattern(
     r"(\bPrivate-Lines: \d{1,4}\r?\n)(?:[A-Za-z0-9+/=]{1,64}(?:\r?\n|\Z))+"
-    r"(?:Private-MAC: [0-9a-f]{40,64}(?:\r?\n|\Z))?"
+    r"(?:Private-MAC: [0-9a-f]{40,64}(?:\r?\n|\Z))?",
+    words=("private-lines",),
 )
-_BLOCK: Final = re.compile(
+_BLOCK: Final = late_pattern(
     r"-{4,5}(?: |%20|\+)?BEGIN(?: |%20|\+)[A-Z0-9 %+]{0,60}?KEY[A-Z0-9 %+]{0,20}-{4,5}"
     r".*?(?:-{4,5}(?: |%20|\+)?END[^\n-]{1,80}-{4,5}|\Z)",
     re.I | re.S,
+    words=("begin",),
 )
 # The head of such a block in base64, from each of its three places.
-_ENCODED: Final = re.compile(
+_ENCODED: Final = late_pattern(
     r"(?:LS0tLS1CRUdJTi|0tLS0tQkVHSU4|tLS0tLUJFR0lO)"
-    r"(?:[A-Za-z0-9+/=_-]|\\n|\r?\n[ \t]{0,20}(?=[A-Za-z0-9+/=]{20})){16,}"
+    r"(?:[A-Za-z0-9+/=_-]|\\n|\r?\n[ \t]{0,20}(?=[A-Za-z0-9+/=]{20})){16,}",
+    words=("ls0tls1crudjti", "0tls0tqkvhsu4", "tls0tlujfr0lo", "tls0tlujfruxp"),
 )
-_END: Final = re.compile(r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z0-9 ]{0,20}-{4,5}", re.I)
-_KEY_LINE: Final = re.compile(r"[ \t>]*[A-Za-z0-9+/=]{1,128}[ \t\r]*")
+_END: Final = late_pattern(
+    r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z0-9 ]{0,20}-{4,5}", re.I, words=("private",)
+)
+_KEY_LINE: Final = late_pattern(r"[ \t>]*[A-Za-z0-9+/=]{1,128}[ \t\r]*")
 
-_LONG: Final = re.compile(r"[A-Za-z0-9+/]{60}")
+_LONG: Final = late_pattern(r"[A-Za-z0-9+/]{60}")
 _BEFORE: Final = r"(?:^[+-]?|[\"'`]|\\n|[ \t>|:])[ \t]{0,20}"
 _AFTER: Final = r"(?=(?:\\r)?\\n|[\"'`]?,?[ \t\r]*$)"
-_PIECE: Final = re.compile(
+_PIECE: Final = late_pattern(
     rf"(?P<before>{_BEFORE})"
     r"(?=[A-Za-z0-9+/]{0,75}?[a-z])(?=[A-Za-z0-9+/]{0,75}?[A-Z])(?=[A-Za-z0-9+/]{0,75}?\d)"
     rf"(?P<line>[A-Za-z0-9+/]{{76}}|[A-Za-z0-9+/]{{70}}|[A-Za-z0-9+/]{{64}}){_AFTER}"
@@ -92,8 +100,8 @@ def _hide_blocks(text: str) -> str:
 
 KEYS: Final[tuple[Callable[[str], str], ...]] = (
     _hide_blocks,
-    partial(_ENCODED.sub, MARK),
-    partial(_PUTTY.sub, rf"\1{MARK}\n"),
+    replace_with(_ENCODED, MARK),
+    replace_with(_PUTTY, rf"\1{MARK}\n"),
     _hide_pieces,
 )
 """The rules of this module."""

@@ -12,8 +12,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from pulsus.core.telemetry.secret_rules.redaction_forms import Marked, any_mark, hide_in_lines
+from pulsus.core.telemetry.secret_rules.redaction_forms import (
+    Marked,
+    any_mark,
+    hide_in_lines,
+    hide_value,
+)
 from pulsus.core.telemetry.secret_rules.redaction_words import LIKELY, RANDOM
+from pulsus.late_pattern import late_pattern
 
 MARK: Final = "[redacted]"
 """The same as in redaction.py."""
@@ -132,11 +138,11 @@ _IN_TEXT: Final[Mapping[str, tuple[str, ...]]] = {
     rf"(?i:(<\w[^<>\r\n]{{0,200}}?\b(?:name|key|id)=[\"'][\w.-]{{0,60}}?{_NAME}[\"']"
     r"[^<>\r\n]{0,100}>\s{0,80}<\w{1,20}>)(?!\[)[^<\s][^<]*)": ("name=", "key=", "id="),
 }
-_ALONE: Final = re.compile(
+_ALONE: Final = late_pattern(
     rf"(?m:^([ \t]{{0,40}}:?[ \t]{{0,8}}[\"']?)(?:{RANDOM})(?=[\"']?,?[ \t\r]*$))"
 )
 """A line that is one word which no sentence has."""
-_ANNOUNCES: Final = re.compile(
+_ANNOUNCES: Final = late_pattern(
     rf"(?i:{_NAME}[\"']?(?:[^:=]{{0,60}}[:=][ \t]{{0,8}}\\?)?[ \t\r]*\Z)"
 )
 _MOST_BEFORE: Final = 160
@@ -157,10 +163,7 @@ def _hide_next_line(text: str) -> str:
 
 
 def _table(patterns: Mapping[str, tuple[str, ...]]) -> tuple[Marked, ...]:
-    return tuple(
-        (marks, partial(re.compile(pattern).sub, rf"\1{MARK}"))
-        for pattern, marks in patterns.items()
-    )
+    return tuple((marks, hide_value(pattern)) for pattern, marks in patterns.items())
 
 
 _LINE_RULES: Final = _table(_IN_LINES)

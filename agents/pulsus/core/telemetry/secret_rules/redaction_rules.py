@@ -1,24 +1,24 @@
 """Patterns of the redactor: names that announce a secret, and shapes of secrets.
 
-redaction.py loads this module with the first text to redact, because compiling the patterns takes
-longer than many commands. Every pattern is linear in the text.
+redaction.py loads this module with the first text that is no plain word. Each pattern is compiled
+at its first use, and is linear in the text.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 from pulsus.core.telemetry.secret_rules.command_secrets import hide_in_commands
-from pulsus.core.telemetry.secret_rules.redaction_forms import FORMS
+from pulsus.core.telemetry.secret_rules.redaction_forms import FORMS, replace_with
 from pulsus.core.telemetry.secret_rules.redaction_keys import KEYS
 from pulsus.core.telemetry.secret_rules.redaction_pairs import PAIRS
 from pulsus.core.telemetry.secret_rules.redaction_tables import hide_columns
 from pulsus.core.telemetry.secret_rules.redaction_values import RESTS, VALUES
 from pulsus.core.telemetry.secret_rules.redaction_words import WORDS
+from pulsus.late_pattern import late_pattern
 
 MARK: Final = "[redacted]"
 """The same as in redaction.py, which imports this module late."""
@@ -49,13 +49,14 @@ _IN_NAMES = (
 """Every name that `_NAME` matches in an ASCII text has one of these, in lower case."""
 _IN_OTHER_NAMES = ("lösenord", "hasło", "пароль", "密码", "密碼", "パスワード", "비밀번호")
 """The same of names with other letters."""
-_PARTS = re.compile(f"(?={'|'.join(map(re.escape, (*_IN_NAMES, *_IN_OTHER_NAMES)))})")
+_PARTS = late_pattern(f"(?={'|'.join(map(re.escape, (*_IN_NAMES, *_IN_OTHER_NAMES)))})")
 _MOST_BEFORE = 24
 """Characters of a name before its part are fewer: `subscription-key` has 13."""
-SECRET_KEY = re.compile(
+SECRET_KEY = late_pattern(
     rf"(?:{_NAME}|authorization|credentials?|(?:^|set[_-])cookie|passwords|passphrases|api_?keys"
     r"|(?<![a-z])creds?|secretstring|secretbinary|(?:wpa|ike|ipsec)[_-]?psk|pswd)\Z",
     re.I,
+    words=(*_IN_NAMES, *_IN_OTHER_NAMES, "cookie", "cred", "pswd", "pin"),
 )
 
 
@@ -65,19 +66,21 @@ def _join_shapes() -> str:
     return "|".join(line for line in text.splitlines() if line and not line.startswith("#"))
 
 
-_TOKEN = re.compile(rf"(?<![A-Za-z0-9])(?:{_join_shapes()})")
-_HASH = re.compile(
+_TOKEN = late_pattern(rf"(?<![A-Za-z0-9])(?:{_join_shapes()})")
+_HASH = late_pattern(
     r"(?<![A-Za-z0-9])\$(?:1|5|6|7|y|gy|2[abxy]?|3|8|9|14|apr1|argon2(?:id|i|d)|scrypt"
     r"|sm3|sha1|md5|bcrypt-sha256|pbkdf2(?:-sha\d{1,3})?)\$(?:[^\s:\"',;]|,(?=[a-z]=)){12,}"
     r"|(?<![\w$])\$[PHS]\$[./A-Za-z0-9]{28,}"
     r"|(?<![A-Za-z0-9])(?:pbkdf2_sha\d{1,3}|bcrypt(?:_sha256)?|scrypt|argon2)"
-    r"\$(?:[^\s:\"',;]|,(?=[a-z]=)){24,}"
+    r"\$(?:[^\s:\"',;]|,(?=[a-z]=)){24,}",
+    words=("$",),
 )
 """A hashed password, as the shadow file keeps it."""
 
-_HOOK = re.compile(
+_HOOK = late_pattern(
     r"(//hooks\.slack\.com/(?:services|workflows)/|//discord(?:app)?\.com/api/webhooks/"
-    r"|//api\.telegram\.org/bot|//[a-z0-9-]{1,60}\.webhook\.office\.com/webhookb2/)[^\s\"'<>]+"
+    r"|//api\.telegram\.org/bot|//[a-z0-9-]{1,60}\.webhook\.office\.com/webhookb2/)[^\s\"'<>]+",
+    words=("hooks.slack", "discord", "api.telegram", "webhook.office"),
 )
 """An address that is a secret itself."""
 
@@ -89,11 +92,12 @@ _ESCAPED = r"\\+[\"'](?:[^\"'\\\r\n]|\\(?![\"']))*"
 _WORD = r"(?:(?:bearer|basic)[ \t]{1,8})?[^\s\"']+"
 _SIGN = r"(?:\\*[\"']|%22|&quot;|&#34;)?\]?[ \t]{0,8}(?::=|=>|::|[:=]|%3[DdAa])"
 
-_DOCKER_AUTH = re.compile(
-    r"(\"(?:auth|identitytoken)\"[ \t]{0,8}:[ \t]{0,8}\")[A-Za-z0-9+/=_.-]{8,}"
+_DOCKER_AUTH = late_pattern(
+    r"(\"(?:auth|identitytoken)\"[ \t]{0,8}:[ \t]{0,8}\")[A-Za-z0-9+/=_.-]{8,}",
+    words=("auth", "identitytoken"),
 )
 # As in redis.conf and SQL: a blank is the sign.
-_SAID = re.compile(
+_SAID = late_pattern(
     r"(\b(?:bindpw|rootpw)[ \t]{1,8}(?:--[a-z]{1,12}[ \t]{1,8}){0,3}(?!--)"
     r"|\b(?:requirepass|masterauth|wpa-psk|pre-shared-key|shared-secret)[ \t]{1,8}"
     r"|\bidentified[ \t]{1,8}by[ \t]{1,8}"
@@ -107,27 +111,32 @@ _SAID = re.compile(
     r"|\b(?:password|secret)[ \t]{1,8}[05789][ \t]{1,8}(?=\S{0,99}\d)"
     r"|\bpassword[ \t]{1,8}(?=['\"]))([\"'][^\"'\r\n]*[\"']|[^\s\"']+)",
     re.I | re.M,
+    words=("pw", "pass", "masterauth", "psk", "key", "secret", "identified", "community"),
 )
-_HEADER = re.compile(
+_HEADER = late_pattern(
     r"(\b(?:proxy-)?authorization(?:\\*[\"'])?[ \t]{0,8}(?:=>|[:=])[ \t]{0,8}(?:\\*[\"'])?)"
     r"(?:(?:bearer|basic|token)[ \t]{0,8}\r?\n[ \t]{1,20}[^\s\"']+"
     r"|(?:digest|aws4-hmac-sha256)\b[^\r\n]*|(?:[a-z][\w-]{0,30}[ \t]{1,8})?[^\s\"']+)",
     re.I,
+    words=("authorization",),
 )
-_COOKIE = re.compile(
-    r"(\b(?:set-)?cookie(?:\\*[\"'])?[ \t]{0,8}:[ \t]{0,8}(?:\\*[\"'])?)[^\r\n\"']+", re.I
+_COOKIE = late_pattern(
+    r"(\b(?:set-)?cookie(?:\\*[\"'])?[ \t]{0,8}:[ \t]{0,8}(?:\\*[\"'])?)[^\r\n\"']+",
+    re.I,
+    words=("cookie",),
 )
 # "basic authentication" is prose: a credential has a digit, a sign or a capital within.
-_SCHEME = re.compile(
+_SCHEME = late_pattern(
     r"(\b(?i:bearer|basic)[ \t]{1,8})(?=[A-Za-z.~-]{0,200}?(?:[0-9=_+/]|[a-z][A-Z]))"
-    r"[A-Za-z0-9._~+/=-]{8,}"
+    r"[A-Za-z0-9._~+/=-]{8,}",
+    words=("bearer", "basic"),
 )
-_BLOCK = re.compile(
+_BLOCK = late_pattern(
     rf"({_NAME}[\"']?[ \t]{{0,8}}:[ \t]{{0,8}}(?:[!&][\w!/-]{{0,40}}[ \t]{{1,8}}){{0,2}})"
     r"[|>][-+0-9]{0,3}[ \t]*\r?\n(?:(?:[ \t]{0,80}\r?\n){0,3}[ \t]+[^\s][^\n]*(?:\n|\Z))+",
     re.I,
 )
-_ASSIGNED = re.compile(
+_ASSIGNED = late_pattern(
     # What ends a pattern of `sed`, begins an object or stands for something else is no value.
     rf"({_NAME}{_SIGN}[ \t]{{0,64}}"
     r"(?!/{1,2}[gpdI]{0,3}['\"`]|(?:…|\.\.\.)(?!\w)|(?-i:YES|NO)(?!\w)|\{[ \t]*\r?\n)"
@@ -138,46 +147,52 @@ _ASSIGNED = re.compile(
 )
 # A variable's name and value in fields of their own: environments and settings in YAML, JSON, XML.
 _FIELD = r"\\*[\"']?[ \t]{0,8}:[ \t]{0,8}"
-_PAIR = re.compile(
+_PAIR = late_pattern(
     rf"(\b(?:parameter|variable|setting|secret)?_?(?:name|key){_FIELD}\\*[\"']?[\w.-]{{0,60}}?{_NAME}\\*[\"']?(?:,\s{{0,80}}"
     rf"|\s{{1,80}})\\*[\"']?"
     rf"(?:parameter|variable|setting|secret)?_?value{_FIELD})({_QUOTED}|{_ESCAPED}|{_WORD})",
     re.I,
 )
-_NAMED = re.compile(rf"(?:{_NAME}|authorization|cookie){_SIGN}", re.I)
+_NAMED = late_pattern(rf"(?:{_NAME}|authorization|cookie){_SIGN}", re.I)
 _SIGN_CHARS = 40
 """No sign is longer; a value is searched for the next name up to here behind its end."""
-_FLAG = re.compile(
+_FLAG = late_pattern(
     r"((?<![\w-])--?(?:[a-z0-9]{1,20}[_-]){0,4}(?:password|passphrase|passwd|pass|pwd|token|secret"
     r"|secret-id"
     r"|api-?key|access-key|secret-key|secret-access-key|credentials?|storepass|keypass|passcode|hmac-key|requirepass"
     rf")[ \t]{{1,8}})(?!-)({_QUOTED}|{_WORD})",
     re.I,
+    words=("pass", "pwd", "token", "secret", "key", "credential"),
 )
-_ELEMENT = re.compile(
+_ELEMENT = late_pattern(
     rf"(<[\w:.-]{{0,40}}?{_NAME}(?:[ \t][^<>\r\n]{{0,200}})?>\s{{0,80}}(?:<!\[CDATA\[)?"
     rf"(?=[^<\s])|<name>"
     rf"[\w.-]{{0,60}}?{_NAME}</name>\s{{0,80}}<value>)[^<\"'\r\n]+",
     re.I,
 )
-_ATTRIBUTE = re.compile(
+_ATTRIBUTE = late_pattern(
     rf"({_NAME}\\*[\"'][ \t]{{1,8}}(?:value|content)=\\*[\"'])[^<\"'\r\n]+",
     re.I,
 )
-_VALUE = re.compile(r"(?i:value|content)=")
-_NETRC = re.compile(
+_VALUE = late_pattern(r"(?i:value|content)=")
+_NETRC = late_pattern(
     r"(\b(?:login\s{1,8}\S{1,128}|machine[ \t]{1,8}\S{1,128}|default)"
     r"(?:\s{1,8}account[ \t]{1,8}\S{1,128})?\s{1,8}password[ \t]{1,8})\S+",
     re.I,
+    words=("password",),
 )
-_URL = re.compile(r"(://[^\s/:@\"'<>?#]{0,256}:)[^\s/\"'<>?#]{1,512}@")
-_QUERY = re.compile(
+_URL = late_pattern(r"(://[^\s/:@\"'<>?#]{0,256}:)[^\s/\"'<>?#]{1,512}@", words=("://",))
+_QUERY = late_pattern(
     r"([?&#;](?:sig|signature|x-amz-signature|x-goog-signature|code|key|auth|sid|otp|ticket"
     r"|j?session(?:_?id)?)=)[^\s&\"'<>#]{8,}",
     re.I,
+    words=("=",),
 )
 # Starts only where a word starts, so a long run of "eyJ" is scanned once.
-_JWT = re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?")
+_JWT = late_pattern(
+    r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?",
+    words=("eyj",),
+)
 
 
 def _keep_quote(match: re.Match[str]) -> str:
@@ -258,10 +273,6 @@ def _hide_attributes(text: str) -> str:
     return _ATTRIBUTE.sub(rf"\1{MARK}", text) if _VALUE.search(text) else text
 
 
-def _build_replacement(pattern: re.Pattern[str], replacement: str) -> Callable[[str], str]:
-    return partial(pattern.sub, replacement)
-
-
 RULES: tuple[Callable[[str], str], ...] = (
     *KEYS,
     hide_in_commands,
@@ -270,22 +281,22 @@ RULES: tuple[Callable[[str], str], ...] = (
     _if_secret_named(_hide_blocks),
     # Before all that hide a word, which might be the name of what comes next.
     _if_secret_named(_hide_assigned),
-    _build_replacement(_HEADER, rf"\1{MARK}"),
-    _build_replacement(_COOKIE, rf"\1{MARK}"),
-    _build_replacement(_URL, rf"\1{MARK}@"),
-    _build_replacement(_TOKEN, MARK),
-    _build_replacement(_HASH, MARK),
-    _build_replacement(_HOOK, rf"\1{MARK}"),
-    _build_replacement(_JWT, MARK),
-    _build_replacement(_SCHEME, rf"\1{MARK}"),
-    _if_secret_named(partial(_PAIR.sub, _keep_quote)),
-    partial(_FLAG.sub, _keep_quote),
-    _if_secret_named(_build_replacement(_ELEMENT, rf"\1{MARK}")),
+    replace_with(_HEADER, rf"\1{MARK}"),
+    replace_with(_COOKIE, rf"\1{MARK}"),
+    replace_with(_URL, rf"\1{MARK}@"),
+    replace_with(_TOKEN, MARK),
+    replace_with(_HASH, MARK),
+    replace_with(_HOOK, rf"\1{MARK}"),
+    replace_with(_JWT, MARK),
+    replace_with(_SCHEME, rf"\1{MARK}"),
+    _if_secret_named(lambda text: _PAIR.sub(_keep_quote, text)),
+    lambda text: _FLAG.sub(_keep_quote, text),
+    _if_secret_named(replace_with(_ELEMENT, rf"\1{MARK}")),
     _if_secret_named(_hide_attributes),
-    _build_replacement(_NETRC, rf"\1{MARK}"),
-    _build_replacement(_DOCKER_AUTH, rf"\1{MARK}"),
-    _build_replacement(_SAID, rf"\1{MARK}"),
-    _build_replacement(_QUERY, rf"\1{MARK}"),
+    replace_with(_NETRC, rf"\1{MARK}"),
+    replace_with(_DOCKER_AUTH, rf"\1{MARK}"),
+    replace_with(_SAID, rf"\1{MARK}"),
+    replace_with(_QUERY, rf"\1{MARK}"),
     *WORDS,
     *PAIRS,
     *RESTS,
@@ -295,9 +306,9 @@ RULES: tuple[Callable[[str], str], ...] = (
 
 SHAPES: tuple[Callable[[str], str], ...] = (
     *KEYS,
-    _build_replacement(_URL, rf"\1{MARK}@"),
-    _build_replacement(_TOKEN, MARK),
-    _build_replacement(_HASH, MARK),
-    _build_replacement(_HOOK, rf"\1{MARK}"),
-    _build_replacement(_JWT, MARK),
+    replace_with(_URL, rf"\1{MARK}@"),
+    replace_with(_TOKEN, MARK),
+    replace_with(_HASH, MARK),
+    replace_with(_HOOK, rf"\1{MARK}"),
+    replace_with(_JWT, MARK),
 )

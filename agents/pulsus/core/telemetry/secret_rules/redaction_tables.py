@@ -6,32 +6,33 @@ lines below it with the same cells are its rows. Linear in the text: each line i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Final
+
+from pulsus.late_pattern import late_pattern
 
 MARK: Final = "[redacted]"
 """The same as in redaction.py."""
 
-_MARKS: Final = re.compile(r"(?i)pass|secret|token|key|pwd|kennwort")
-_PASSWORD: Final = re.compile(
+_MARKS: Final = late_pattern(r"(?i)pass|secret|token|key|pwd|kennwort")
+_PASSWORD: Final = late_pattern(
     r"(?i)[\w .-]{0,40}?(?:password|passwd|passphrase|passwort|kennwort|passcode|pwd)"
     r"(?:[_ ]?hash|[_ ]?\d)?"
 )
-_OTHER: Final = re.compile(
+_OTHER: Final = late_pattern(
     r"(?i)[\w .-]{0,40}?(?:secret|token|api[ _-]?key|(?:access|secret|private)[ _-]?key)"
 )
-_COLUMN: Final = re.compile(r"[A-Za-z_][\w .()-]{0,60}")
-_RULE: Final = re.compile(r"[\s|+:─┼=-]*[-─=][\s|+:─┼=-]*")
+_COLUMN: Final = late_pattern(r"[A-Za-z_][\w .()-]{0,60}")
+_RULE: Final = late_pattern(r"[\s|+:─┼=-]*[-─=][\s|+:─┼=-]*")
 """A line between the head and the rows."""
-_CSV_CELL: Final = re.compile(r"\"(?:[^\"]|\"\")*\"|[^,;\t]*")
-_NO_VALUE: Final = re.compile(
+_CSV_CELL: Final = late_pattern(r"\"(?:[^\"]|\"\")*\"|[^,;\t]*")
+_NO_VALUE: Final = late_pattern(
     r"(?i)(?:null|none|nil|n/a|yes|no|true|false|[tfyn]|x|\*+|-+|\d{1,3}|\\n"
     r"|(?:var)?char(?:\(\d+\))?|text|string|\[redacted\]|[~/.$<{(`].*)?"
 )
-_HEAD: Final = re.compile(r"[\w\s|,;\"'`().+-]{1,1000}")
+_HEAD: Final = late_pattern(r"[\w\s|,;\"'`().+-]{1,1000}")
 """Other signs do not occur in names of columns."""
-_TELLING: Final = re.compile(
+_TELLING: Final = late_pattern(
     r"(?=.*[A-Z])(?=.*[a-z])(?=.*\d)[^=]{12,}={0,2}|[\da-f]{32,}|(?=.*\d)[\w+/.-]{24,}={0,2}"
 )
 """A value of a column that may also have words and numbers."""

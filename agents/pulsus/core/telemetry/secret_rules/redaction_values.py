@@ -12,6 +12,7 @@ from functools import partial
 from typing import Final
 
 from pulsus.core.telemetry.secret_rules.redaction_forms import any_mark, group_rules, hide_in_lines
+from pulsus.late_pattern import late_pattern
 
 MARK: Final = "[redacted]"
 """The same as in redaction.py."""
@@ -41,13 +42,14 @@ _TYPED: Final = (
     rf"(?i:(#define[ \t]{{1,8}}\w{{0,60}}?{_NAME}[ \t]{{1,8}}\")(?!\[)[^\"\r\n]+)",
 )
 _TYPED_MARKS: Final = ("string(", "0x", " string", "str =", "str=", "char", "define", "<-", "@p")
-_ANSWERED: Final = re.compile(
+_ANSWERED: Final = late_pattern(
     # A program that waits for the question of another one, and answers it.
     r"(?i:(\bexpect(?:_exact)?\b[^\r\n]{0,200}?(?:assw|assphrase|passcode|\bpin\b)[^\r\n]{0,60}?"
     r"[\s;{)]{1,20}(?:[\w.]{1,40}\.)?(?:exp_)?send(?:_user|line)?"
-    r"(?:[ \t]{1,8}-{1,2}\w{0,8})?[ \t(]{1,8}\\*[\"']?)(?!\[)[^\"'\\\r\n\s)}]+)"
+    r"(?:[ \t]{1,8}-{1,2}\w{0,8})?[ \t(]{1,8}\\*[\"']?)(?!\[)[^\"'\\\r\n\s)}]+)",
+    words=("expect",),
 )
-_MANY: Final = re.compile(
+_MANY: Final = late_pattern(
     r"[:=]>?[ \t]{0,8}(?:<<-?[\"']?(?P<end>\w{1,20})[\"']?\r?\n(?:[^\r\n]{0,2000}\r?\n){1,40}?"
     r"[ \t]{0,40}(?P=end)\b|\[(?!redacted\])[^\[\](){}]{1,1000}\]|\((?!\))[^\[\](){}]{1,1000}\)"
     # A set of words, and no object with members.
@@ -58,24 +60,25 @@ _MANY: Final = re.compile(
     r"[ \t][^\"'\r\n]{0,400}(?P=quote)(?=[ \t]*,?[ \t]*(?:\r?\n|\Z)))"
 )
 """Values that are in brackets, or more than one line."""
-_NAMED_BEFORE: Final = re.compile(
+_NAMED_BEFORE: Final = late_pattern(
     rf"(?i:(?:{_NAME}|(?<![a-z])(?P<many>(?:password|passwd|secret|api_?key)s))"
     r"\\*[\"']?[ \t]{0,8}:?)\Z"
 )
-_FIRST: Final = re.compile(r"[:=]>?[ \t]*")
-_JOINT: Final = re.compile(
+_FIRST: Final = late_pattern(r"[:=]>?[ \t]*")
+_JOINT: Final = late_pattern(
     r"['\"\\](?<=[A-Za-z_-]['\"\\])"
-    r"(?:['\"](?=[\w=: -])|[\w-]{1,20}['\"](?=[\w=: ])|\r?\n?(?=[A-Za-z]))"
+    r"(?:['\"](?=[\w=: -])|[\w-]{1,20}['\"](?=[\w=: ])|\r?\n?(?=[A-Za-z]))",
+    words=("'", '"', "\\"),
 )
 """Quotes, a backslash or a continued line that split a word."""
-_SPLIT: Final = re.compile(
+_SPLIT: Final = late_pattern(
     r"[\w-]{1,41}(?:(?:''|\"\"|'[\w-]{1,20}'|\"[\w-]{1,20}\"|\\(?:\r?\n)?)[\w-]{0,40}){1,6}"
     r"(?=[ \t]{0,4}[=:]|[ \t]{1,4}\S)"
 )
 _MOST_NAME: Final = 60
-_WORD_BEFORE: Final = re.compile(r"[\w-]*\Z")
-_QUOTES: Final = re.compile(r"['\"\\\r\n]+")
-_FULL_NAME: Final = re.compile(rf"(?i:{_NAME})\Z")
+_WORD_BEFORE: Final = late_pattern(r"[\w-]*\Z")
+_QUOTES: Final = late_pattern(r"['\"\\\r\n]+")
+_FULL_NAME: Final = late_pattern(rf"(?i:{_NAME})\Z")
 
 _JOINED: Final = (
     # Quoted pieces side by side are one word to a shell: `password='a'"b"`.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import posixpath
-import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
@@ -28,8 +27,9 @@ from pulsus.core.validators.effects.observed_against_declared import (
     is_read_only,
     judge_effects,
 )
+from pulsus.late_pattern import late_pattern
 
-_WHOLE_HOST = re.compile(r"\w+://[^/?#{%]+[/?#]")
+_WHOLE_HOST = late_pattern(r"\w+://[^/?#{%]+[/?#]")
 _LISTS = WordLists(__file__)
 _CHANGERS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(_LISTS.names("changing_the_first"), (0,)),

@@ -15,14 +15,15 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from pulsus.core.types import JsonValue
+from pulsus.late_pattern import late_pattern
 
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_PLACEHOLDER = late_pattern(r"\{(\w+)\}")
 _PATH_START = ("/", "~", ".", "{", "*")
 WORK_FOLDER = "/tmp"
 """The folder of a dry run, with the files of its examples."""
 _FOUND_IN = ("/bin/", "/sbin/", "/usr/", "/opt/", "/snap/bin/", "/nix/store/")
-_VERSION = re.compile(r"[0-9.]+\Z")
-_TOKEN = re.compile(r"\*\*|\\.|.", re.DOTALL)
+_VERSION = late_pattern(r"[0-9.]+\Z")
+_TOKEN = late_pattern(r"\*\*|\\.|.", re.DOTALL)
 
 Inputs = Mapping[str, JsonValue]
 

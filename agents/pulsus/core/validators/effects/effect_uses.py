@@ -25,8 +25,9 @@ from pulsus.core.validators.effects.open_modes import (
 from pulsus.core.validators.effects.private_targets import PrivateTargets
 from pulsus.core.validators.effects.reflection import Reflection
 from pulsus.core.validators.effects.xml_sources import XmlSources
+from pulsus.late_pattern import late_pattern
 
-_ATTACHES = re.compile(r"\battach\s+(?!.{0,9}:memory:)|\bvacuum\b.{0,40}\binto\b", re.I | re.S)
+_ATTACHES = late_pattern(r"\battach\s+(?!.{0,9}:memory:)|\bvacuum\b.{0,40}\binto\b", re.I | re.S)
 _CHANGING_KEYWORDS: Mapping[str, str] = {
     "fileinput.input": "inplace",
     "fileinput.FileInput": "inplace",

@@ -13,25 +13,26 @@ from collections.abc import Iterable, Iterator
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
 from pulsus.core.system.word_lists import WordLists
+from pulsus.late_pattern import late_pattern
 
 _STREAMS = frozenset(("sys.stdout", "sys.stderr", "sys.stdin", "sys.argv", "sys.excepthook"))
 _LISTS = WordLists(__file__)
 _ACTING = _LISTS.by_key("acting")
 _WITH_ACTING = frozenset(("tempfile", "ssl", "subprocess", "multiprocessing"))
 _FREE_DUNDERS = _LISTS.names("free_dunders")
-_EXCHANGING = re.compile(
+_EXCHANGING = late_pattern(
     r"(TMPDIR|TMP|TEMP|PATH|HOME|IFS|ENV|BASH_ENV|SHELL|BROWSER|(\w*_)?PAGER|(\w*_)?EDITOR|VISUAL"
     r"|SSLKEYLOGFILE|PYTHON\w+|LD_\w+|DYLD_\w+|GIT_\w+|PERL\w+|RUBY\w+|NODE_OPTIONS|JAVA_\w+"
     r"|XDG_\w+|GCONV_PATH|HOSTALIASES|RES_OPTIONS|LOCALDOMAIN|(?!no_)\w*_proxy)\Z",
     re.I,
 )
-_OF_A_PROGRAM = re.compile(r"(TMPDIR|TMP|TEMP|HOME|XDG_\w+)\Z")
+_OF_A_PROGRAM = late_pattern(r"(TMPDIR|TMP|TEMP|HOME|XDG_\w+)\Z")
 """Variables that a program's own environment may set."""
 _KEPT = frozenset(("PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONUNBUFFERED"))
 _NOTHING: frozenset[str] = frozenset()
 _STARTERS = ("subprocess.", "asyncio.create_subprocess")
-_SYSTEM_PATH = re.compile(r"(?:(?:/usr(?:/local)?)?/s?bin)(?::(?:/usr(?:/local)?)?/s?bin)*\Z")
-_HARMLESS = re.compile(r"\d{0,4}|cat|true|false")
+_SYSTEM_PATH = late_pattern(r"(?:(?:/usr(?:/local)?)?/s?bin)(?::(?:/usr(?:/local)?)?/s?bin)*\Z")
+_HARMLESS = late_pattern(r"\d{0,4}|cat|true|false")
 _ENVIRONMENTS = frozenset(("os.environ", "os.environb", "posix.environ"))
 _ASKING = frozenset(("get", "copy", "items", "keys", "values"))
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.validators.effects.library_effects import WRITING_FLAGS
+from pulsus.late_pattern import late_pattern
 
-_MODE = re.compile(r"[rwaxbtU+]{1,4}\Z|[rwax][:|]\w*\Z")
-_READS_DATABASE = re.compile(r"[?&](mode=(ro|memory)|immutable=1)\b(?!.*\bmode=)")
+_MODE = late_pattern(r"[rwaxbtU+]{1,4}\Z|[rwax][:|]\w*\Z")
+_READS_DATABASE = late_pattern(r"[?&](mode=(ro|memory)|immutable=1)\b(?!.*\bmode=)")
 
 
 def get_keyword(call: ast.Call, name: str) -> ast.expr | None:

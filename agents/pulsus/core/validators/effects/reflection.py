@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
 from pulsus.core.validators.effects import library_effects as library
+from pulsus.late_pattern import late_pattern
 
-_FIELD = re.compile(r"\{([^{}]*)\}")
-_NAME_IN_FIELD = re.compile(r"[.\[](\w+)")
+_FIELD = late_pattern(r"\{([^{}]*)\}")
+_NAME_IN_FIELD = late_pattern(r"[.\[](\w+)")
 _ALL = library.METHODS | {
     key.rpartition(".")[2]
     for key in library.CHANGING | library.CONNECTING | library.STARTING

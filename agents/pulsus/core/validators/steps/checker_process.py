@@ -6,7 +6,6 @@ Checkers are trusted programs on input that is not trusted. A candidate never ru
 from __future__ import annotations
 
 import os
-import re
 import resource
 import select
 import signal
@@ -24,6 +23,7 @@ from pulsus.core.validators.steps.mypy_prestart import PrestartedMypy, make_envi
 from pulsus.core.validators.validator_protocol import BUSY, Finding
 from pulsus.errors import storage_error
 from pulsus.fast_dataclass import dataclass
+from pulsus.late_pattern import late_pattern
 
 if TYPE_CHECKING:
     from pulsus.core.sandbox.child_process import AnyChild
@@ -33,7 +33,7 @@ _KEEP_BYTES = 32 << 20
 _TICK_SECONDS = 0.01
 _CLOCK_FACTOR = 10
 _PROCESS_CLOCK = 2  # CPUCLOCK_SCHED of a process: the kernel's posix-timers.h
-_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,200}")
+_FILE_NAME = late_pattern(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,200}")
 
 
 @dataclass(frozen=True, slots=True)

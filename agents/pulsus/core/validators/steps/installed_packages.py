@@ -8,7 +8,6 @@ decided elsewhere (core/compose/guardrails/allowed_imports.py).
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -20,9 +19,10 @@ from pulsus.core.python_source.imports import Import, list_third_party
 from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.system import strict_toml
 from pulsus.core.system.word_lists import WordLists
+from pulsus.late_pattern import late_pattern
 
 # https://peps.python.org/pep-0723/#reference-implementation, without its backtracking
-_OPEN = re.compile(r"# /// ([a-zA-Z0-9-]+)[ \t]*\Z")
+_OPEN = late_pattern(r"# /// ([a-zA-Z0-9-]+)[ \t]*\Z")
 _CLOSE = "# ///"
 MOST_PACKAGES = 100
 """Each name is looked for in every folder of packages: 6,000 of them took 18 s."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -37,9 +36,10 @@ from pulsus.core.validators.steps.mypy_cache import NOWHERE, prepare_cache, remo
 from pulsus.core.validators.steps.mypy_prestart import CHECKER, PrestartedMypy
 from pulsus.core.validators.validator_protocol import Finding
 from pulsus.errors import ConfigError
+from pulsus.late_pattern import late_pattern
 
 CONFIG = Path(__file__).with_name("mypy.ini")
-_FLAG = re.compile(
+_FLAG = late_pattern(
     r"--(strict|extra-checks|check-untyped-defs|local-partial-types"
     r"|strict-[a-z-]+|(no-)?(warn|disallow|allow|implicit)-[a-z-]+"
     r"|(enable|disable)-error-code=[a-z-]+)"

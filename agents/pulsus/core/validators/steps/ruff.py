@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -23,8 +22,9 @@ from pulsus.core.validators.steps.checker_process import (
 )
 from pulsus.core.validators.validator_protocol import Finding
 from pulsus.errors import ConfigError
+from pulsus.late_pattern import late_pattern
 
-_RULE = re.compile(r"[A-Z]+[0-9]*")
+_RULE = late_pattern(r"[A-Z]+[0-9]*")
 _AT_ONCE = 2000  # files a call, so that its command line stays short
 _MORE = 50  # modules that a call may take its time once more for
 _LINE_CHARS = 500

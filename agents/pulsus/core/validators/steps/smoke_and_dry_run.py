@@ -11,8 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pulsus.core.contract import matches
-from pulsus.core.contract.example_match import expects_value
+from pulsus.core.contract.example_match import expects_value, matches
 from pulsus.core.contract.strip_examples import remove_examples
 from pulsus.core.python_source import python_parser
 from pulsus.core.python_source.module_index import ModuleIndex

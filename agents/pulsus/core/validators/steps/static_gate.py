@@ -25,6 +25,7 @@ from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.core.validators.effects.observed_against_declared import has_dry_run
 from pulsus.core.validators.unicode import confusable_names, hidden_characters
 from pulsus.core.validators.validator_protocol import Finding, Steps
+from pulsus.late_pattern import late_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,10 +37,10 @@ MAX_NODES = 50_000  # twice what 200 kB of ordinary code holds; keeps later chec
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # PEP 263
 _UTF8 = {b"utf-8", b"utf8", b"utf_8", b"utf-8-sig"}
 _BLANKET = (
-    (re.compile(r"#\s*(ruff|flake8)\s*:\s*noqa\b(?!\s*:\s*\w)", re.I), "a file-wide noqa"),
-    (re.compile(r"#\s*noqa\b(?!\s*:\s*[A-Z]+[0-9])", re.I), "a noqa without a rule"),
-    (re.compile(r"#\s*type\s*:\s*ignore\b(?!\s*\[)", re.I), "a `type: ignore` without a code"),
-    (re.compile(r"#\s*mypy\s*:", re.I), "an inline mypy setting"),
+    (late_pattern(r"#\s*(ruff|flake8)\s*:\s*noqa\b(?!\s*:\s*\w)", re.I), "a file-wide noqa"),
+    (late_pattern(r"#\s*noqa\b(?!\s*:\s*[A-Z]+[0-9])", re.I), "a noqa without a rule"),
+    (late_pattern(r"#\s*type\s*:\s*ignore\b(?!\s*\[)", re.I), "a `type: ignore` without a code"),
+    (late_pattern(r"#\s*mypy\s*:", re.I), "an inline mypy setting"),
 )
 _RUNS_TEXT = ("eval", "exec")
 

@@ -6,11 +6,12 @@ are visible and allowed. Text in any language stays as it is.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
-_CONTROL = re.compile("[\x01-\x08\x0b-\x1f\x7f]")
-_BLANKS = re.compile(r"\S[ \t\u00a0\u2000-\u200a\u202f\u205f\u3000]{100}[^\S\n]*\S")
+from pulsus.late_pattern import late_pattern
+
+_CONTROL = late_pattern("[\x01-\x08\x0b-\x1f\x7f]")
+_BLANKS = late_pattern(r"\S[ \t\u00a0\u2000-\u200a\u202f\u205f\u3000]{100}[^\S\n]*\S")
 _HIDDEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
 _IGNORABLE = (
     *((0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800)),

@@ -25,6 +25,7 @@ from pulsus.core.compose.selection.choose_policy import CLEAR_MARGIN
 from pulsus.core.text.state_questions import UP_BUT_NO_SERVICE
 from pulsus.core.text.tokens import content_words
 from pulsus.core.types import Ranked, ToolSpec
+from pulsus.late_pattern import late_pattern
 
 LEAST_P: Final = 0.04
 """A tool whose words say less is not looked at: a name alone asks for no tool."""
@@ -35,11 +36,11 @@ MOST_NAMED: Final = 10
 
 _KINDS: Final = {"path": "the file", "key": "the setting", "value": "value"}
 
-_MACHINE = re.compile(r"(?i)[a-z]+(?:-[a-z]+)*-?\d{1,3}")
+_MACHINE = late_pattern(r"(?i)[a-z]+(?:-[a-z]+)*-?\d{1,3}")
 """`web01` is a machine: what runs on it is another question."""
 
-_OF_SOMETHING = re.compile(r"\b(\w+)\s+of\b")
-_PATHS = re.compile(r"(?<![\w.])[~\w.-]*/[\w./*?~+@%-]+")
+_OF_SOMETHING = late_pattern(r"\b(\w+)\s+of\b")
+_PATHS = late_pattern(r"(?<![\w.])[~\w.-]*/[\w./*?~+@%-]+")
 
 
 def search_without_values(

@@ -31,6 +31,7 @@ from pulsus.core.compose.plans.dsl.refusal import refuse
 from pulsus.core.text.similar_names import similar_names
 from pulsus.core.types import JsonValue, OutputRef, ParamRef
 from pulsus.errors import PlanValueFailed
+from pulsus.late_pattern import late_pattern
 
 MAX_SOURCE = 4_000
 """Longest expression or template, in characters."""
@@ -38,8 +39,8 @@ _MAX_POWER = 64
 _FAILURES = (ArithmeticError, TypeError, ValueError, LookupError, AttributeError, NameError)
 _MAX_BITS = 1024
 """Largest whole number that is computed, in bits: as far as a float goes."""
-_BRACES = re.compile(r"(\\*)\{\{")
-_UNKNOWN = re.compile(r"No (filter|test) named '(\w+)'")
+_BRACES = late_pattern(r"(\\*)\{\{")
+_UNKNOWN = late_pattern(r"No (filter|test) named '(\w+)'")
 # Statements and comments begin with a character that no plan may hold: `{%` is plain text.
 _NEVER = "\x00"
 _FILTERS = (

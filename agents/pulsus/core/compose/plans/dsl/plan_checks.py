@@ -13,14 +13,15 @@ from pulsus.core.compose.plans.dsl.plan_values import ITEM, references
 from pulsus.core.compose.plans.dsl.refusal import refuse
 from pulsus.core.compose.plans.dsl.step_references import list_step_values, step_references
 from pulsus.core.types import Constant, OutputRef, ParamRef, Plan, PlanStep, PlanValue
+from pulsus.late_pattern import late_pattern
 
 # A limit for files. It is far above `compose.max_steps`, the limit for new plans.
 MAX_STEPS = 50
 # A parameter becomes an argument of the composed module, which imports `pulsus.steps`.
 RESERVED = frozenset({*keyword.kwlist, "pulsus"})
 _MAX_ID = 60
-_TOOL = re.compile(r"[A-Za-z0-9_][\w.-]*(?:/[A-Za-z0-9_][\w.-]*)*(?:::(?:run|main))?", re.ASCII)
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_TOOL = late_pattern(r"[A-Za-z0-9_][\w.-]*(?:/[A-Za-z0-9_][\w.-]*)*(?:::(?:run|main))?", re.ASCII)
+_SHA256 = late_pattern(r"[0-9a-f]{64}")
 
 
 def check_plan(plan: Plan, *, max_steps: int = MAX_STEPS) -> None:

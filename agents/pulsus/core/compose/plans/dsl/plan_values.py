@@ -7,7 +7,6 @@ read as a reference.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import cast
 
@@ -23,12 +22,13 @@ from pulsus.core.types import (
     Structure,
     Template,
 )
+from pulsus.late_pattern import late_pattern
 
 ITEM = "item"
 """The name of the current item of `for_each`, in expressions."""
 
-_REFERENCE = re.compile(r"\{\{\s*(?:input\.(\w+)|steps\.(\w+)\.outputs\.(\w+))\s*\}\}")
-_BRACES = re.compile(r"(\\*)\{\{")
+_REFERENCE = late_pattern(r"\{\{\s*(?:input\.(\w+)|steps\.(\w+)\.outputs\.(\w+))\s*\}\}")
+_BRACES = late_pattern(r"(\\*)\{\{")
 
 
 def value_to_json(value: PlanValue) -> JsonValue:
