@@ -79,28 +79,22 @@ def discover(
     )
 
 
-def select_pool(
-    catalogue: Catalogue, domain: str | None, action: str | None
-) -> tuple[ToolSpec, ...]:
-    """Return the candidates for a domain and action, in the search order of spec §4.
+def select_pool(catalogue: Catalogue, domain: str | None, action: str | None) -> tuple[str, ...]:
+    """Return the ids of the candidates for a domain and action, in the search order of spec §4.
 
     First the domain's tools of that action, then the shared ones, except those hidden by a domain
-    tool in the pool. None stands for any domain or any action.
+    tool in the pool. None stands for any domain or any action. No tool is decoded.
     """
-
-    tools = catalogue.tools
     own, shared = [], []
-    for n, tool_id in enumerate(make_columns(tools).ids):
+    for tool_id in make_columns(catalogue.tools).ids:
         where, its_action, _ = tool_id.split("/")
         if action in (None, its_action):
             if where == SHARED:
-                shared.append(n)
+                shared.append(tool_id)
             elif domain in (None, where):
-                own.append(n)
-    ids = make_columns(tools).ids
-    taken = {ids[n].partition("/")[2] for n in own}
-    kept = [n for n in shared if ids[n].partition("/")[2] not in taken]
-    return tuple(tools[n] for n in (*own, *kept))
+                own.append(tool_id)
+    taken = {tool_id.partition("/")[2] for tool_id in own}
+    return (*own, *(tool_id for tool_id in shared if tool_id.partition("/")[2] not in taken))
 
 
 def _module_reader(

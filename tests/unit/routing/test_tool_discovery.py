@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import DiscoveryConfig
+from pulsus.core.contract.tool_table import ToolTable, make_columns
 from pulsus.core.types import Manifest
 from pulsus.errors import WorkflowsMissing
+from pulsus.fast_dataclass import replace
 from pulsus.routing.discovery import module_files
 from pulsus.routing.discovery.folder_reader import ModuleReader
 from pulsus.routing.tool_discovery import discover, select_pool
@@ -278,13 +280,24 @@ def test_the_pool_is_the_domain_s_tools_then_the_shared_ones_it_does_not_hide(tm
     found = find(tmp_path)
 
     def pool(domain, action):
-        return [t.id for t in select_pool(found, domain, action)]
+        return list(select_pool(found, domain, action))
 
     assert pool("d", "a") == ["d/a/x", "shared/a/w"]
     assert pool("e", "a") == ["e/a/z", "shared/a/w", "shared/a/x"]
     assert pool("nowhere", "b") == ["shared/b/v"]
     assert pool(None, "a") == ["d/a/x", "e/a/z", "shared/a/w"]
     assert pool("d", None) == ["d/a/x", "d/b/y", "shared/a/w", "shared/b/v"]
+
+
+def test_the_pool_of_a_large_catalogue_is_found_without_decoding_its_tools(tmp_path):
+    write(tmp_path, "domains/d/a/x.py")
+    found = find(tmp_path)
+
+    def refuse(_):
+        raise AssertionError("a tool was decoded")
+
+    columns = make_columns(found.tools)
+    assert select_pool(replace(found, tools=ToolTable(columns, refuse)), "d", "a") == ("d/a/x",)
 
 
 def test_the_order_in_which_files_are_listed_changes_nothing(tmp_path, monkeypatch):

@@ -54,8 +54,7 @@ class CatalogueRanking:
         """Return ids of the parsed folder's tools; none where nothing was parsed."""
         if intent.domain is None and intent.action is None:
             return frozenset()
-        pool = select_pool(self.catalogue, intent.domain, intent.action)
-        return frozenset(tool.id for tool in pool)
+        return frozenset(select_pool(self.catalogue, intent.domain, intent.action))
 
     def rank_request(
         self, intent: ParsedIntent, tools: Collection[str] | None, include: Collection[str]
