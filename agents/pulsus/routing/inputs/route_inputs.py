@@ -118,7 +118,9 @@ def with_inputs(
         if name not in inputs and name not in found
     }
     inputs |= {a.name: d for a in args if a.name not in inputs and (d := _default(a)) is not None}
-    called = {word for step in steps for word in (step.tool.name, step.tool.id)}
+    # The name of a tool calls it. Of one that writes it may also be the thing that is meant.
+    writes = any(step.tool.kind == "write" for step in steps)
+    called = {word for step in steps for word in (step.tool.name, step.tool.id) if not writes}
     unused = tuple(text for text in read.unused if text not in called)
     if unused and given:
         request = plan_steps.readable_request(outcome)

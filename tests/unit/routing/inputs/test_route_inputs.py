@@ -88,6 +88,10 @@ def test_the_name_of_the_selected_tool_is_not_called_unused():
     assert filled("other_files").unused == ("other_files",)
 
 
+def test_a_thing_that_is_called_like_a_writing_tool_is_not_lost_without_a_question():
+    assert filled("biggest_files", tool=replace(TOOL, kind="write")).unused == ("biggest_files",)
+
+
 def test_a_value_that_is_the_default_is_not_called_unused():
     found = filled("10 biggest files in /srv")
     assert (found.unused, found.inputs["limit"].value) == ((), 10)
