@@ -170,6 +170,57 @@ def test_a_folder_of_candidates_is_not_refused_for_the_tests_that_pulsus_wrote(m
     assert "test_double.py" in {Path(one["path"]).name for one in other.json["modules"]}
 
 
+TEST = """\
+import pytest
+
+from double import main
+
+
+def test_it():
+    assert main(1)
+"""
+
+
+def test_a_test_is_not_refused_after_its_candidate_was_promoted(many):
+    """`promote` moves the module and leaves the test, with the call of the script under test."""
+    tmp = many / "workflows/_tmp"
+    tmp.mkdir(parents=True, exist_ok=True)
+    (tmp / "test_double.py").write_text(TEST, encoding="utf-8")
+    alone = pulsus_here(many, "validate", tmp)
+    assert (alone.code, alone.out) == (0, "no module to validate\n")
+    assert f"{tmp}: 1 test left out, because a test is not a tool" in alone.err
+    assert pulsus_here(many, "validate", tmp, "--quiet").err == ""
+    (tmp / "other.py").write_text(DOCUMENTED, encoding="utf-8")
+    found = pulsus_here(many, "validate", tmp, "--output", "json")
+    assert verdicts(found) == {"workflows/_tmp/other.py": ("accepted", "dry-run")}
+    (tmp / "test_double.py").unlink()
+    (tmp / "other.py").unlink()
+    empty = pulsus_here(many, "validate", tmp)
+    assert (empty.code, "holds no module" in empty.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def test_it():\n    pass\n\n\ndef run():\n    pass\n",
+        "def test_it():\n    pass\n\n\nasync def main():\n    pass\n",
+        "def test_it():\n    pass\n\n\nrun = test_it\n",
+        "import os\nif os.sep:\n\n    def run():\n        pass\n\n\ndef test_it():\n    pass\n",
+        "def no_test():\n    pass\n",
+        "def test_it(:\n",
+    ],
+)
+def test_a_tool_does_not_escape_validation_by_the_name_of_a_test(many, text):
+    tmp = many / "workflows/_tmp"
+    tmp.mkdir(parents=True, exist_ok=True)
+    for name in ("double.py", "test_double.py", "test_alone.py"):
+        (tmp / name).write_text(text if "test" in name else DOCUMENTED, encoding="utf-8")
+    found = pulsus_here(many, "validate", tmp, "--output", "json")
+    refused = {m["path"] for m in found.json["modules"] if m["status"] == "refused"}
+    assert refused == {"workflows/_tmp/test_alone.py", "workflows/_tmp/test_double.py"}
+    assert found.code == 3
+
+
 def test_a_changed_step_selects_its_composition(tmp_path):
     folder = make(tmp_path / "project", "requests")
     request = "summarise the matrix then plot it as a bar chart picture"

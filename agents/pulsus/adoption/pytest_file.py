@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pulsus.adoption import rename
 from pulsus.adoption.parsed_script import NotAdoptable, ParsedScript
+from pulsus.core.contract.entry_point import defines_entry
 from pulsus.core.python_source.python_literals import parse_module, write_text
 
 _RENAMED = ("run", "main")
@@ -44,6 +45,8 @@ def adapt(
     count = sum(_is_test(node) for node in ast.walk(tree))
     if not count:
         raise NotAdoptable("it cannot be parsed, or has no test")
+    if defines_entry(tree):
+        raise NotAdoptable("it defines run or main, so Pulsus would take it for a tool: rename it")
     imports = [node for node in ast.walk(tree) if _imports(node, name)]
     if not imports:
         raise NotAdoptable(f"it does not import {name}: perhaps it starts {script_file.name}")

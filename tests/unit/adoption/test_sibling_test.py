@@ -160,6 +160,11 @@ def test_a_brought_pytest_file_tests_the_module_of_the_tool(tmp_path, imports):
             id="starts the script",
         ),
         pytest.param(
+            "import words\n\n\ndef run():\n    pass\n\n\ndef test_x():\n    run()\n",
+            "Pulsus would take it for a tool",
+            id="an entry point",
+        ),
+        pytest.param(
             "from words import verbose\n\n\ndef test_x():\n    assert not verbose\n",
             "verbose, which the tool has no more",
             id="a name that moved",

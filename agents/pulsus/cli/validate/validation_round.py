@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -62,7 +63,8 @@ class Validation:
     def modules(self, paths: Iterable[Path], revision: str | None) -> list[File]:
         """Return every module below `paths` once, by path; with `revision`, the changed ones."""
         tmp = self._app.tmp_dir.resolve()
-        found = {path.resolve(): path for path in _listed(paths, tmp)}
+        listed = _listed(paths, tmp, quiet=self._session.verbosity < 0)
+        found = {path.resolve(): path for path in listed}
         modules = [(real, _bytes(found[real])) for real in sorted(found)]
         return self._changed(modules, revision) if revision is not None else modules
 
@@ -173,20 +175,20 @@ def _print(found: Sequence[CheckedModule], session: CommandSession) -> None:
     console.result("" if columns else text)
 
 
-def _listed(paths: Iterable[Path], tmp: Path) -> Iterator[Path]:
+def _listed(paths: Iterable[Path], tmp: Path, *, quiet: bool) -> Iterator[Path]:
     for path in paths:
         if not path.is_dir():
             require_module_name(path, hint="name the file of a module, or its folder")
             yield path
             continue
-        found = [
-            p
-            for p in path.rglob("*.py")
-            if not _ignored(p.relative_to(path)) and not _is_test_of_candidate(p, tmp)
-        ]
+        found = [p for p in path.rglob("*.py") if not _ignored(p.relative_to(path))]
         if not found:
             raise UsageError(f"{path} holds no module", hint="name a .py file or its folder")
-        yield from found
+        tests = {p for p in found if _is_test_of_candidate(p, tmp)}
+        if tests and not quiet:
+            count = console.counted(len(tests), "test")
+            console.note(f"{path}: {count} left out, because a test is not a tool")
+        yield from (p for p in found if p not in tests)
 
 
 def _ignored(path: Path) -> bool:
@@ -194,13 +196,21 @@ def _ignored(path: Path) -> bool:
 
 
 def _is_test_of_candidate(path: Path, tmp: Path) -> bool:
-    """Return True for the test that Pulsus wrote beside a candidate, which is no module.
+    """Return True for a pytest file among the candidates. Pulsus writes them, and leaves them there
+    when the module is promoted.
 
-    Elsewhere, and alone, `test_port.py` may be a tool, and a tool is never left out.
+    A file with an entry point is a tool, as in the catalogue, and a tool is never left out. Outside
+    the folder of the candidates nothing is left out.
     """
-    name = path.name.removeprefix("test_")
-    is_pair = name != path.name and path.with_name(name).is_file()
-    return is_pair and path.resolve().is_relative_to(tmp)
+    if not path.name.startswith("test_") or not path.resolve().is_relative_to(tmp):
+        return False
+    from pulsus.core.contract.entry_point import defines_entry
+    from pulsus.core.python_source.python_literals import parse_module
+
+    tree = ast.Module(parse_module(_bytes(path)) or [], [])
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    has_test = any(isinstance(n, functions) and n.name.startswith("test") for n in ast.walk(tree))
+    return has_test and not defines_entry(tree)
 
 
 def _bytes(path: Path) -> bytes:

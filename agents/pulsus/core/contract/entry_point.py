@@ -53,6 +53,15 @@ def find_entry(module: ast.Module) -> ast.FunctionDef | Refusal:
     return _require_usable(bindings[0])
 
 
+def defines_entry(module: ast.Module) -> bool:
+    """Return True if the module's own text can make an entry point, usable or not.
+
+    An import binds the name of another module's function, which is never an entry point.
+    """
+    imports = (ast.Import, ast.ImportFrom)
+    return any(not isinstance(found.node, imports) for found in _list_entry_bindings(module))
+
+
 def get_entry_name(function: ast.FunctionDef) -> Literal["run", "main"]:
     """`run` or `main`."""
     return "run" if function.name == "run" else "main"
