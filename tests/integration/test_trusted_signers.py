@@ -10,7 +10,9 @@ import pytest
 from pulsus.config.trust.signers import openpgp_key, signer_error, ssh_key
 from pulsus.core.storage.records import promotion_records
 from pulsus.routing.delivery.approved_records_check import SignedRecords
+from tests.decisions import as_in_a_clone
 from tests.integration.test_record_attacks import PLACE, PLANTED, READER, named, rows, write
+from tests.project import pulsus_here
 from tests.promotions import promoted
 
 needs_ssh = pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="there is no ssh-keygen")
@@ -135,6 +137,58 @@ def test_the_repositorys_own_list_of_signers_and_programs_do_not_count(project, 
         git(project, "config", key, str(script))
     assert not signed(project, public(alice))
     assert not mark.exists()
+
+
+def promoted_by_a_colleague(project, **settings):
+    """A version that was promoted on another machine, in a commit of its own."""
+    theirs = project.with_name("theirs")
+    shutil.copytree(project, theirs, ignore=shutil.ignore_patterns(".pulsus"))
+    promoted(theirs, PLANTED)
+    shutil.copytree(theirs / "workflows", project / "workflows", dirs_exist_ok=True)
+    git(project, "add", "workflows")
+    git(project, "commit", "-qm", "two", **settings)
+
+
+def judged(project, *signers):
+    """Return the warnings of a run, and the exit status and warnings of the audit."""
+    env = {"PULSUS_AUDIT__TRUSTED_SIGNERS": json.dumps(signers)}
+    ran = pulsus_here(project, "run", "things", "--input", "text=a b", "--output", "json", env=env)
+    audit = pulsus_here(project, "audit", "--strict", "--output", "json", env=env)
+    warned = [f["code"] for f in audit.json["findings"] if f["level"] != "info"]
+    return ran.err, audit.code, warned
+
+
+@needs_ssh
+def test_the_audit_does_not_warn_of_a_record_that_a_run_takes_by_its_signature(project, keys):
+    alice, mallory = keys
+    promoted_by_a_colleague(project, **by_ssh(alice))
+    ran, code, warned = judged(project, public(alice))
+    assert (ran, code, warned) == ("", 0, [])
+    for signers in ((public(mallory),), ()):
+        ran, code, warned = judged(project, *signers)
+        assert "is not in your decision log" in ran
+        assert (code, warned) == (1, ["LOG_ELSEWHERE", "RECORD_UNKNOWN"])
+
+
+@needs_ssh
+def test_signers_that_a_project_lists_unapproved_do_not_quiet_the_audit(project, keys):
+    promoted_by_a_colleague(project, **by_ssh(keys[0]))
+    (project / "config").mkdir(exist_ok=True)
+    text = f"[audit]\ntrusted_signers = {json.dumps([public(keys[0])])}\n"
+    (project / "config/pulsus.toml").write_text(text, encoding="utf-8")
+    audit = pulsus_here(project, "audit", "--output", "json")
+    assert {f["code"] for f in audit.json["findings"] if f["level"] != "info"} >= {
+        *("SETTING_UNAPPROVED", "RECORD_UNKNOWN", "LOG_ELSEWHERE")
+    }
+
+
+@needs_ssh
+def test_a_signature_does_not_hide_that_a_clone_has_no_log(project, keys):
+    promoted_by_a_colleague(project, **by_ssh(keys[0]))
+    as_in_a_clone(project)
+    ran, code, warned = judged(project, public(keys[0]))
+    assert "no decision log yet" in ran
+    assert (code, warned) == (1, ["LOG_ELSEWHERE"])
 
 
 @needs_gpg

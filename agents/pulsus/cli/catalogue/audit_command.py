@@ -97,6 +97,7 @@ def command(
     """
     from pulsus.routing.maintenance import audit_catalogue, audit_log
     from pulsus.routing.maintenance.audit_changelog import audit_changelogs
+    from pulsus.routing.maintenance.audit_signatures import SignedRecordLookup
     from pulsus.routing.maintenance.audit_witness import audit_witness
 
     _check(expect_head, quick, reason)
@@ -110,8 +111,11 @@ def command(
     found = audit_catalogue.read_records(app.workflows_root)
     catalogued = audit_catalogue.audit_catalogue(app.workflows_root, found, app.catalogue.tools)
     folder = app.state_dir / "audit"
-    logged = audit_log.audit_log(folder, found.records, quick=quick, expected=expect_head)
-    seen = list(audit_witness(folder, found))
+    signed = SignedRecordLookup(app.record_check().signatures)
+    logged = audit_log.audit_log(
+        folder, found.records, quick=quick, expected=expect_head, is_signed=signed
+    )
+    seen = list(audit_witness(folder, found, signed))
     moved = any(finding.level == "error" for finding in seen)
     broken = bool(logged.checked.damages or logged.unknown or moved)
     if reason is not None and not broken:
@@ -120,8 +124,8 @@ def command(
         )
     if reason is not None and broken:
         app.housekeeping.accept_break(logged, reason)
-        logged = audit_log.audit_log(folder, found.records)
-        seen = list(audit_witness(folder, found))
+        logged = audit_log.audit_log(folder, found.records, is_signed=signed)
+        seen = list(audit_witness(folder, found, signed))
     if any(finding.level == "error" for finding in logged.findings):
         seen = [finding for finding in seen if finding.level != "error"]  # one cause, told once
     findings = sorted(

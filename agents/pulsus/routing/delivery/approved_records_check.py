@@ -44,6 +44,11 @@ class RecordCheck:
     store: CatalogueStore
     signers: tuple[str, ...] = ()
 
+    @property
+    def signatures(self) -> SignedRecords:
+        """Return the check of the commits that brought records."""
+        return SignedRecords(self.store.workflows_root, self.signers)
+
     def unknown(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
         """Return a clause for each tool whose record this user did not approve.
 
@@ -127,7 +132,7 @@ class RecordCheck:
                     f"what was changed and accept it: {ACCEPT}",
                     tool=tool,
                 )
-        signed = SignedRecords(self.store.workflows_root, self.signers)
+        signed = self.signatures
         paths = {tool.id: tool.path for tool in tools}
         return tuple(
             f"{tool}: {status.reason}"

@@ -128,7 +128,7 @@ class _CatalogueCheck:
     def files(self) -> Iterator[AuditFinding]:
         """Promoted files that are gone, changed, or no files."""
         for tool, record in sorted(self.found.latest.items()):
-            path = self._record_path(record)
+            path = record_path(record, self.root)
             try:
                 source = versions.read_file(self.root, _record_folders(record), record.name)
             except PulsusError as failure:
@@ -160,7 +160,7 @@ class _CatalogueCheck:
     def compositions(self) -> Iterator[AuditFinding]:
         """Yield steps that are not, or no longer, what a promoted composition is pinned to."""
         for tool, steps in sorted(self.plans.items()):
-            path = self._record_path(self.found.latest[tool])
+            path = record_path(self.found.latest[tool], self.root)
             for step in steps:
                 wrong = self._judge_step(step)
                 if wrong:
@@ -205,9 +205,6 @@ class _CatalogueCheck:
 
     def _all_records(self) -> Iterable[PromotionRecord]:
         return (record for records in self.found.records.values() for record in records)
-
-    def _record_path(self, record: PromotionRecord) -> Path:
-        return self.root.joinpath(*_record_folders(record), record.name)
 
     def _describe_change(self, tool: str, record: PromotionRecord) -> str:
         older = [r for r in self.found.records[tool] if r.tool_hash == self.hashes[tool]]
@@ -273,6 +270,11 @@ def _may_compose(source: bytes) -> bool:
 
 def _error_finding(code: str, path: Path, tool: str | None, reason: str, fix: str) -> AuditFinding:
     return AuditFinding(code, "error", path, None, tool, reason, fix)
+
+
+def record_path(record: PromotionRecord, root: Path) -> Path:
+    """Return where the module of a record lies in the catalogue at `root`."""
+    return root.joinpath(*_record_folders(record), record.name)
 
 
 def _record_folders(record: PromotionRecord) -> tuple[str, ...]:

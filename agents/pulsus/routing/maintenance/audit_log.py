@@ -8,7 +8,7 @@ another machine) cannot be compared.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -42,6 +42,10 @@ _LISTED = 3
 _NAMED = 5
 
 
+IsSigned = Callable[[PromotionRecord], bool]
+"""True for a record that counts because a listed key signed its commit."""
+
+
 @dataclass(frozen=True, slots=True)
 class LogAudit:
     """The decision log as it was found. `expected_at` is the record of the head that was asked for.
@@ -67,11 +71,12 @@ class _Anchored:
     tool: str
     head: log_record.Head | None
     key: str
+    record: PromotionRecord
 
     @classmethod
     def of(cls, record: PromotionRecord) -> _Anchored:
         head = log_record.parse_anchor(record.log)
-        return cls(record.id, record.tool_id, head, catalogue_lock.decision_key(record))
+        return cls(record.id, record.tool_id, head, catalogue_lock.decision_key(record), record)
 
     @property
     def seq(self) -> int:
@@ -111,11 +116,13 @@ def audit_log(
     *,
     quick: bool = False,
     expected: str | None = None,
+    is_signed: IsSigned | None = None,
 ) -> LogAudit:
     """Return the damage of the log in `folder` (`.pulsus/audit/`), and differences from `records`.
 
     `expected` is a hash that some record of the log must have. `quick` skips sealed records and
-    their comparison. Raises StorageUnwritable.
+    their comparison. `is_signed` tells which records count by their commit. Raises
+    StorageUnwritable.
     """
     everything = [_Anchored.of(r) for found in records.values() for r in found]
     seen = _LogContents(expected, frozenset(r.head.seq for r in everything if r.head))
@@ -131,7 +138,7 @@ def audit_log(
     name = _log_name(checked, folder)
     mine = [r for r in everything if name and r.head and r.head.log == name]
     others = [r for r in everything if not (name and r.head and r.head.log == name)]
-    compare = _Comparison(seen, folder)
+    compare = _Comparison(seen, folder, is_signed)
     against = [found for r in mine if r.seq > checked.unread for found in compare.mine(r)]
     cut = any(found.code == "LOG_CUT" for found in against)
     findings += _merge_findings(against) if checked.damages or cut else against
@@ -157,8 +164,8 @@ def _log_name(checked: LogCheck, folder: Path) -> str | None:
 class _Comparison:
     """The catalogue's records against what was read of the log; `unknown` are keys it finds."""
 
-    def __init__(self, seen: _LogContents, folder: Path) -> None:
-        self.seen, self.folder = seen, folder
+    def __init__(self, seen: _LogContents, folder: Path, is_signed: IsSigned | None) -> None:
+        self.seen, self.folder, self.is_signed = seen, folder, is_signed
         self.unknown: set[str] = set()
         self.logged: dict[tuple[str, str], set[str]] = {}
         for key, found in seen.revisions.items():
@@ -189,6 +196,12 @@ class _Comparison:
         if known:
             taken = "made elsewhere, and taken over when this log began or accepted later"
             yield _elsewhere_finding(known, "info", taken, "nothing")
+        # Without a log nothing shows whether one was removed: there a signature ends no warning.
+        signed = [r for r in new if here and self.is_signed and self.is_signed(r.record)]
+        new = [r for r in new if r not in signed]
+        if signed:
+            told = "made elsewhere, and a listed key signed the commit that brought them"
+            yield _elsewhere_finding(signed, "info", told, "nothing")
         if new:
             logs = Counter(r.head.log if r.head else None for r in new)
             made = [

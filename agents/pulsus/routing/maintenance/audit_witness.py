@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pulsus.core.storage.decision_log import append_position, user_witness
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.record_status import record_status
+from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.routing.maintenance.audit_catalogue import AuditFinding, RecordedTools
 
 _MOVED = (
@@ -19,9 +20,12 @@ _NAMED = 5
 _ACCEPT = "look at them, then: pulsus audit --accept-records"
 
 
-def audit_witness(folder: Path, found: RecordedTools) -> Iterator[AuditFinding]:
+def audit_witness(
+    folder: Path, found: RecordedTools, is_signed: Callable[[PromotionRecord], bool]
+) -> Iterator[AuditFinding]:
     """Compare the log in `folder`, and the catalogue's records, with what this user saw.
 
+    An unknown record that `is_signed` is no finding, because `pulsus run` takes it too.
     Raises UserStateInvalid, StorageUnwritable.
     """
     witness = Witness.of(folder)
@@ -47,7 +51,7 @@ def audit_witness(folder: Path, found: RecordedTools) -> Iterator[AuditFinding]:
             yield AuditFinding(
                 "RECORD_CHANGED", "error", folder, None, tool, status.reason, _CHANGED, (which,)
             )
-        elif status.status == "unknown":
+        elif status.status == "unknown" and not is_signed(records[-1]):
             unknown.append(which)
     if unknown:
         named = ", ".join(f"{tool} ({revision})" for tool, revision in unknown[:_NAMED])
