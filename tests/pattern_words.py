@@ -19,7 +19,7 @@ code = importlib.import_module("re._constants")
 
 GAP = "\0"
 MOST_WAYS = 20_000
-MOST_LETTERS = 30
+MOST_LETTERS = 16
 """A set of more letters is a gap."""
 
 

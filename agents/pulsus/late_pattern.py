@@ -7,7 +7,7 @@ third of its time.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, cast
 
 
@@ -37,8 +37,13 @@ _WITHOUT_A_MATCH: dict[str, Callable[[str], Any]] = {
 """The answers for a text that does not match. Other methods compile the pattern at once."""
 
 
-_LIKE_ASCII = ("ſ", "ı")
-"""Letters that match `s` and `i` where case is ignored. They are the same in lower case."""
+def may_match(text: str, words: Collection[str]) -> bool:
+    """Return False only if the text has none of the words, whatever the case of its letters."""
+    lower = text.lower()
+    if any(word in lower for word in words):
+        return True
+    # Where case is ignored, these letters match `s` and `i`. A digit is one of any alphabet.
+    return not text.isascii() and any(one in "ſıİ" or one.isdecimal() for one in text)
 
 
 class LatePattern:
@@ -57,8 +62,7 @@ class LatePattern:
 
         def call(*args: Any, **options: Any) -> Any:
             text = args[name == "sub"]
-            lower = text.lower()
-            if not any(map(lower.__contains__, (*self.words, *_LIKE_ASCII))):
+            if not may_match(text, self.words):
                 return _WITHOUT_A_MATCH[name](text)
             return getattr(self._compile(), name)(*args, **options)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.late_pattern import late_pattern
+from pulsus.late_pattern import late_pattern, may_match
 from tests.pattern_words import unproven
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +38,9 @@ def answer(found):
 
 
 @pytest.mark.parametrize("words", [(), WORDS], ids=["plain", "words"])
-@pytest.mark.parametrize("text", ["SORTED 3, rank 4", "no such text", "", "ſort 3", "xsort 3"])
+@pytest.mark.parametrize(
+    "text", ["SORTED 3, rank 4", "no such text", "", "ſort 3", "xsort 3", "sort ٣"]
+)
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_a_late_pattern_answers_as_the_one_of_the_library(call, text, words):
     real, late = re.compile(SOURCE), late_pattern(SOURCE, words=words)
@@ -50,6 +52,16 @@ def test_a_late_pattern_answers_as_the_one_of_the_library(call, text, words):
 def test_words_change_no_answer_whatever_the_letters(text):
     late = late_pattern(SOURCE, words=WORDS)
     assert [m.span() for m in late.finditer(text)] == [m.span() for m in re.finditer(SOURCE, text)]
+
+
+def test_no_letter_of_another_alphabet_is_taken_for_none_of_the_words():
+    like_ascii, digit = re.compile("(?i)[a-z]"), re.compile(r"\d")
+    found = [x for x in map(chr, range(0x80, 0x110000)) if like_ascii.match(x) or digit.match(x)]
+    assert len(found) > 600
+    for letter in found:
+        same = [one for one in "abcdefghijklmnopqrstuvwxyz" if re.match(one, letter, re.I)]
+        for one in same or "0123456789":
+            assert may_match(f"x{letter}", [f"x{one}"]), ascii(letter)
 
 
 def test_a_text_without_the_words_leaves_the_pattern_uncompiled():

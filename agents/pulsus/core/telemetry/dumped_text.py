@@ -171,9 +171,10 @@ def _shown(data: bytes) -> str:
 
 
 _KINDS: Final[tuple[tuple[Callable[[str], object], _Kind], ...]] = (
-    (_NUMBERED.match, _read_numbered),
-    (_CELLS.fullmatch, _read_cells),
-    (_HEX_BYTES.fullmatch, _read_hex),
-    (_DECIMAL_BYTES.fullmatch, _read_decimal),
-    (_SIXTY_FOUR.fullmatch, _read_base64),
+    # A reference to a method of a pattern would compile it now.
+    (lambda line: _NUMBERED.match(line), _read_numbered),
+    (lambda line: _CELLS.fullmatch(line), _read_cells),
+    (lambda line: _HEX_BYTES.fullmatch(line), _read_hex),
+    (lambda line: _DECIMAL_BYTES.fullmatch(line), _read_decimal),
+    (lambda line: _SIXTY_FOUR.fullmatch(line), _read_base64),
 )

@@ -16,7 +16,7 @@ from pulsus.core.arguments.spans.number_words import (
 )
 from pulsus.core.arguments.spans.phrase_spans import find_phrases
 from pulsus.core.arguments.spans.span import UNMISTAKABLE, RequestSpans, Span
-from pulsus.core.arguments.spans.value_patterns import VALUE
+from pulsus.core.arguments.spans.value_patterns import value_pattern
 from pulsus.core.arguments.words.superlatives import LEAST, MOST
 from pulsus.core.telemetry.sanitize import find_control
 from pulsus.late_pattern import late_pattern
@@ -61,7 +61,7 @@ def find_spans(request: str, now: datetime | None = None) -> RequestSpans:
     request = _SECRET.sub(lambda found: found[1] + " " * len(found[2]), request)
     values: list[Span] = []
     words: list[Span] = []
-    for match in VALUE.finditer(request):
+    for match in value_pattern(request).finditer(request):
         kind = match.lastgroup or ""
         if kind == "word":
             words.append(_word(match))

@@ -1,4 +1,4 @@
-"""The patterns of the typed values of a request, in one expression that reads it once. Pure.
+"""The patterns of the typed values of a request, joined to one expression that reads it once. Pure.
 
 The first rule that fits takes the text. All repeats are bounded, or end at a character that starts
 no other match, so the time for a hostile request grows with its length only.
@@ -6,12 +6,14 @@ no other match, so the time for a hostile request grows with its length only.
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from pulsus.core.arguments.spans.number_words import NUMBER_WORDS, UNITS
 from pulsus.core.arguments.spans.span import UNMISTAKABLE
-from pulsus.late_pattern import late_pattern
+from pulsus.late_pattern import late_pattern, may_match
 
 NUMBER: Final = r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 
@@ -177,8 +179,48 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("word", r"[^\W\d_](?:[\w'’&]|-(?=\w)|\.(?=\w)){0,60}\.?(?=\W|$)|\w+"),
 )
 
-VALUE: Final = late_pattern("|".join(f"(?P<{kind}>{rule})" for kind, rule in _RULES))
-"""One match for each value or word. The name of the group is the kind."""
+_DIGITS: Final = tuple("0123456789")
+_SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "quoted": ('"', "`", "“", "'"),
+    "url": ("://",),
+    "email": ("@",),
+    "cron": (*_DIGITS, "*", "/", ",", "-"),
+    "network": ("/",),
+    "address": (".", ":"),
+    "datetime": _DIGITS,
+    "prefix": ("/",),
+    "path": ("/", "\\"),
+    "glob": ("*", "?"),
+    "file": (".", "sums", "dockerfile", "makefile", "ssh_config", "sshd_config"),
+    "host": (".", ":", "localhost"),
+    "date": _DIGITS,
+    "clock": (*_DIGITS, "noon", "midnight", "half", "quarter"),
+    "sysctl": (".",),
+    "money": ("$", "€", "£"),
+    "age_option": ("-atime", "-ctime", "-mtime", "-amin", "-cmin", "-mmin"),
+    "version": (".",),
+    "measure": (*_DIGITS, *NUMBER_WORDS, "a ", "a-", "an ", "an-"),
+    "with_unit": _DIGITS,
+    "number": _DIGITS,
+    "assign": ("=",),
+}
+"""Texts in lower case. Each value of a kind has one of its texts; the other kinds have none."""
+
+
+def value_pattern(request: str) -> re.Pattern[str]:
+    """Return the expression with one match for each value or word of a request.
+
+    The name of the group is the kind. It has the rules that may fit this request, in their order:
+    to compile all of them takes longer than to read it.
+    """
+    kinds = [k for k, _ in _RULES if k not in _SIGNS or may_match(request, _SIGNS[k])]
+    return _join_rules(tuple(kinds))
+
+
+@functools.lru_cache(maxsize=64)
+def _join_rules(kinds: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?P<{kind}>{rule})" for kind, rule in _RULES if kind in kinds))
+
 
 SYSTEMD_UNIT: Final = late_pattern(_SYSTEMD_UNIT)
 INSIDE_QUOTES: Final = late_pattern(
