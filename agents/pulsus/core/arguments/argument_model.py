@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from pulsus.fast_dataclass import dataclass
 
 FILE = Path(__file__).with_suffix(".json")
 

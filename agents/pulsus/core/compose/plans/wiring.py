@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pulsus.core.contract import type_compatibility, type_hints
 from pulsus.core.contract.type_hints import Hint
 from pulsus.core.types import ArgSpec, OutputRef, OutputSpec, ToolSpec
+from pulsus.fast_dataclass import dataclass
 
 RESULT = "result"
 ROWS = "rows"

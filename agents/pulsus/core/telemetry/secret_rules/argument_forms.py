@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from pulsus.core.telemetry.secret_rules.redaction_words import LIKELY
+from pulsus.fast_dataclass import dataclass
 from pulsus.late_pattern import late_pattern
 
 _LIKELY: Final = late_pattern(f"(?i:{LIKELY})")
@@ -169,9 +169,10 @@ def _compile_form(form: str) -> re.Pattern[str]:
     )
 
 
-def _read_form(parts: Sequence[str]) -> ArgumentForm:
+@lru_cache(maxsize=512)
+def _read_form(line: str) -> ArgumentForm:
     options, needed, words, places = [], [], [], []
-    for part in parts:
+    for part in line.split():
         if part.startswith("?"):
             needed.append(part[1:])
         elif part.startswith("-") or (part.startswith("/") and "=X" in part):
@@ -181,7 +182,8 @@ def _read_form(parts: Sequence[str]) -> ArgumentForm:
             words.append(part)
         elif part != "<X":
             places.append(part)
-    return ArgumentForm(tuple(needed), tuple(options), tuple(words), tuple(places), "<X" in parts)
+    from_input = "<X" in line.split()
+    return ArgumentForm(tuple(needed), tuple(options), tuple(words), tuple(places), from_input)
 
 
 @lru_cache(maxsize=512)
@@ -191,16 +193,15 @@ def _compile_needed(option: str) -> re.Pattern[str]:
     return re.compile(rf"{re.escape(option)}(?:=.*)?", re.S)
 
 
-def _read_table() -> dict[str, tuple[ArgumentForm, ...]]:
-    """Return the forms of each program."""
+def _read_table() -> dict[str, tuple[str, ...]]:
+    """Return the lines of each program, without the programs."""
     text = Path(__file__).with_name("secret_arguments.txt").read_text(encoding="utf-8")
-    table: dict[str, tuple[ArgumentForm, ...]] = {}
+    table: dict[str, tuple[str, ...]] = {}
     for line in text.splitlines():
         if line and not line.startswith("#"):
-            programs, *parts = line.split()
-            form = _read_form(parts)
-            for program in programs.split(","):
-                table[program.lower()] = (*table.get(program.lower(), ()), form)
+            programs, _, form = line.partition(" ")
+            for program in programs.lower().split(","):
+                table[program] = (*table.get(program, ()), form)
     return table
 
 
@@ -211,8 +212,8 @@ FAMILIES: Final = tuple(name.removesuffix("*") for name in TABLE if name.endswit
 def forms_of(program: str) -> tuple[ArgumentForm, ...]:
     """Return the forms of a program, by its name or path."""
     name = program.lower().rpartition("/")[2].removesuffix(".exe")
-    forms = TABLE.get(name, ())
+    lines = TABLE.get(name, ())
     for family in FAMILIES:
         if name.startswith(family):
-            forms = (*forms, *TABLE[f"{family}*"])
-    return forms
+            lines = (*lines, *TABLE[f"{family}*"])
+    return tuple(map(_read_form, lines))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from pulsus.fast_dataclass import dataclass
 from pulsus.late_pattern import late_pattern
 
 _WORD: Final = late_pattern(
