@@ -1,6 +1,7 @@
 """Generate a module, validate and promote it: real server, real sandbox (routing spec §7)."""
 
 import json
+import re
 import shlex
 
 import pytest
@@ -472,6 +473,32 @@ def test_no_command_that_is_offered_after_a_skeleton_is_refused_as_a_second_one(
     regenerate = shlex.split(kept["commands"]["regenerate"])[1:]
     assert regenerate == ["generate", REQUEST, "--regenerate"]
     assert ask(*regenerate, *GIVEN, *OTHER).json["generation"]["accepted"]
+
+
+def test_no_printed_command_forgets_the_options_of_the_call(project, ask):
+    request = "count the vowels of an error log"
+    ask("generate", request, *GIVEN, *PLACE, "--rounds", "0", answers=[fenced(BAD)])
+    shown = pulsus_here(project, "generate", request, *GIVEN, *PLACE)
+    assert "domain=text action=count (given)" in shown.out
+    lines = dict(re.findall(r"  (promote|regenerate): pulsus (.*)", shown.out))
+    promote, regenerate = shlex.split(lines["promote"]), shlex.split(lines["regenerate"])
+    assert promote == ["promote", str(candidate(project).relative_to(project)), *PLACE]
+    assert regenerate == ["generate", request, "--regenerate", *PLACE, *GIVEN]
+    assert ask(*regenerate).json["generation"]["accepted"]
+    done = pulsus_here(project, *promote, "--yes", "--output", "json")
+    assert done.json["promotion"]["path"].endswith("text/count/count_vowels.py"), done.out
+    shared = pulsus_here(project, "generate", REQUEST, "--scaffold", "--action", "count")
+    assert "domain=shared action=count (given)" in shared.out
+
+
+def test_no_printed_command_shows_a_secret_of_an_example(project, ask):
+    key = "c0ffee-c0ffee-c0ffee"
+    given = ("--example", f'{{"text": "{key}"}} -> {{"vowels": 6}}')
+    env = {"PULSUS_LLM_API_KEY": key}
+    ask("generate", REQUEST, *given, *PLACE, "--rounds", "0", answers=[fenced(BAD)], env=env)
+    shown = pulsus_here(project, "generate", REQUEST, *given, *PLACE, env=env)
+    assert "regenerate: pulsus generate" in shown.out
+    assert key not in shown.out + shown.err
 
 
 def test_the_guessed_folder_of_a_skeleton_is_called_a_guess(project):

@@ -638,6 +638,25 @@ class PendingCandidate:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenPlace:
+    """Folder and name that a caller gave for a new tool, and the `words` of its other options.
+
+    The commands that follow repeat them, so that a reader can run these commands as they are.
+    """
+
+    domain: str | None = None
+    action: str | None = None
+    name: str | None = None
+    words: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of `pulsus generate` and `promote` for folder and name."""
+        given = {"--domain": self.domain, "--action": self.action, "--name": self.name}
+        return tuple(word for option, value in given.items() if value for word in (option, value))
+
+
+@dataclass(frozen=True, slots=True)
 class GenerationRound:
     """One answer of a model, with its verdict (spec §7). Number 0 is the first answer.
 
@@ -758,7 +777,8 @@ class RouteOutcome:
     `left_out` are other words that restrict the answer and that nothing of the decision follows.
     `input_model` says how a language model was asked about them, or is None.
 
-    Delivery: `module` is the candidate file, with `validation`, `promotion` and `generation`. If
+    Delivery: `given` is where the caller wants a new tool.
+    `module` is the candidate file, with `validation`, `promotion` and `generation`. If
     `ran` is True, `result` is what the tool returned, and `confinement` describes the limits of
     that run. `script_exit_status` is that of the script that the tool wraps, else None.
     `verification` is None if the run changed nothing.
@@ -801,6 +821,7 @@ class RouteOutcome:
     passages: tuple[Passage, ...] = ()
     pending: tuple[PendingCandidate, ...] = ()
     generation: GenerationReport | None = None
+    given: GivenPlace = GivenPlace()
     logged: bool = True
 
     @property

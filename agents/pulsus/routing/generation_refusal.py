@@ -5,7 +5,6 @@ Other kinds of refusals are listed in `core/compose/plans/dsl/refusal.py`.
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 
@@ -62,18 +61,8 @@ def no_tool_failure(
 
 def _scaffold_command(run: RouteRun) -> str:
     """Return the command for a skeleton, with the options that this call already gave."""
-    wanted = run.options.wanted
-    words = ["pulsus", "generate", run.text, "--scaffold"]
-    for option, value in (
-        ("--domain", wanted.domain),
-        ("--action", wanted.action),
-        ("--name", wanted.name),
-    ):
-        words += [option, value] if value else []
-    plain = [e for e in wanted.examples if e.has_expected and not e.files]
-    for example in plain if len(plain) == len(wanted.examples) else []:
-        sides = (dict(example.inputs), example.expected)
-        words += ["--example", " -> ".join(json.dumps(s, ensure_ascii=False) for s in sides)]
+    given = run.options.wanted.given_place(run.redact)
+    words = ("pulsus", "generate", run.text, "--scaffold", *given.options, *given.words)
     return shlex.join(words)
 
 

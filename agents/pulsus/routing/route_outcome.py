@@ -76,7 +76,12 @@ def decide_route(
     )
     trace = run.trace
     return replace(
-        outcome, run_id=trace.run_id, logged=trace.is_written, decision=decision, failure=failure
+        outcome,
+        run_id=trace.run_id,
+        logged=trace.is_written,
+        decision=decision,
+        failure=failure,
+        given=run.options.wanted.given_place(run.redact),
     )
 
 

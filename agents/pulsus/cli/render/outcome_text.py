@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pulsus.cli.render import explain_table
@@ -48,7 +49,9 @@ def decision_lines(outcome: RouteOutcome, project: Path, *, missing: bool = True
     `missing` False leaves out the missing inputs, because they are asked for next.
     """
     domain, action = _shown_place(outcome)
-    yield f"{TAG} domain={domain} action={action} (confidence={outcome.intent.confidence:.2f})"
+    given = outcome.given.domain or outcome.given.action
+    how = "given" if given else f"confidence={outcome.intent.confidence:.2f}"
+    yield f"{TAG} domain={domain} action={action} ({how})"
     yield from _decision(outcome, project)
     yield from input_lines(outcome, missing=missing)
 
@@ -56,8 +59,14 @@ def decision_lines(outcome: RouteOutcome, project: Path, *, missing: bool = True
 def _shown_place(outcome: RouteOutcome) -> tuple[str, str]:
     """Return domain and action of the request, or else of the tools found; `?` if none was.
 
-    An intent without a domain may mean the shared tools, which lie in no domain.
+    An intent without a domain may mean the shared tools, which lie in no domain. Where the caller
+    gave a place for a new tool, the request is not asked for it.
     """
+    given = outcome.given
+    if given.domain or given.action:
+        same = outcome.intent.domain == given.domain
+        parsed = outcome.intent.action if same else None
+        return given.domain or SHARED, given.action or parsed or "?"
     intent, chosen = outcome.intent, outcome.decision.selected
     if (intent.domain and intent.action) or not chosen:
         return intent.domain or "?", intent.action or "?"
@@ -170,15 +179,18 @@ def candidate_commands(
     intent = outcome.intent
     request = shlex.quote(intent.intent)
     generate = outcome.decision.policy == "generate"
-    # The folder of a tool that does not exist yet is a guess: the user chooses it.
-    domain, action = (None, None) if generate else (intent.domain, intent.action)
-    where = f"--domain {domain or 'DOMAIN'} --action {action or 'ACTION'}"
+    given = outcome.given
+    place = given
+    if not given.action:
+        # The folder of a tool that does not exist yet is a guess: the user chooses it.
+        domain, action = (None, None) if generate else (intent.domain, intent.action)
+        domain = given.domain or domain
+        place = replace(given, domain=domain or "DOMAIN", action=action or "ACTION")
+    again = ("pulsus", "generate", intent.intent, "--regenerate", *given.options, *given.words)
     return {
         "validate": f"pulsus validate {path}",
-        "promote": f"pulsus promote {path} {where}",
-        "regenerate": f"pulsus generate {request} --regenerate"
-        if generate
-        else f"rm {path} && pulsus route {request}",
+        "promote": f"pulsus promote {path} {shlex.join(place.options)}",
+        "regenerate": shlex.join(again) if generate else f"rm {path} && pulsus route {request}",
     }
 
 

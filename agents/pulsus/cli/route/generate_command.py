@@ -107,6 +107,7 @@ def command(
         scaffold=scaffold,
         anew=regenerate,
         report_progress=console.line_progress(quiet=session.verbosity < 0),
+        example_words=examples,
     )
     options = RouteOptions(dry_run=dry_run, wanted=wanted)
     router = session.app.router(session.person)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pulsus.core.memory.past_routes import Outcome, PastRoute
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace
-from pulsus.core.types import Example, JsonValue, RouteOutcome
+from pulsus.core.types import Example, GivenPlace, JsonValue, RouteOutcome
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class GenerationRequest:
 
     If `forced`, a module is written even if a tool fits. `rounds` None takes the setting. If
     `anew`, a candidate of an earlier run is not used again. `report_progress` receives lines.
+    `example_words` are the examples as the caller typed them.
     """
 
     forced: bool = False
@@ -44,6 +45,17 @@ class GenerationRequest:
     scaffold: bool = False
     anew: bool = False
     report_progress: Callable[[str], None] = _silent
+    example_words: tuple[str, ...] = ()
+
+    def given_place(self, redact: Callable[[str], str]) -> GivenPlace:
+        """Return what the commands that follow repeat of these options.
+
+        Examples with a secret are left out, because a command must neither show nor lack it.
+        """
+        plain = all(redact(text) == text for text in self.example_words)
+        examples = self.example_words if plain else ()
+        words = tuple(word for text in examples for word in ("--example", text))
+        return GivenPlace(self.domain, self.action, self.name, words)
 
 
 @dataclass(frozen=True, slots=True)
