@@ -121,6 +121,25 @@ def test_doctor_model_without_a_model_names_the_setting(project):
     assert "model.base_url" in check["hint"]
 
 
+def test_doctor_does_not_tell_to_set_an_address_that_only_waits_for_approval(project):
+    """Two findings on one setting must not send the reader to two different places."""
+    file = project / "config/pulsus.toml"
+    file.parent.mkdir(exist_ok=True)
+    text = '[model]\nbase_url = "http://127.0.0.1:9/v1"\nname = "tiny"\n'
+    file.write_text(text, encoding="utf-8")
+    trust = "`pulsus config trust model.base_url`"
+    document = pulsus_here(project, "doctor", "--model", "--output", "json").json
+    (check,) = valid(document)["model"]["checks"]
+    assert "LLM_NOT_CONFIGURED" in check["found"]
+    assert "config/pulsus.toml:2 sets model.base_url, which is not used" in check["found"]
+    assert check["hint"].startswith(trust)
+    (listed,) = [c for c in document["checks"] if c["name"] == "model"]
+    assert listed["hint"] == f"needed to write new tools and for the agent; {trust}"
+    for command in ("route", "generate"):
+        refused = pulsus_here(project, command, "count the vowels", "--output", "json")
+        assert refused.json["error"]["code"] == "CONFIG_UNTRUSTED"
+
+
 def test_doctor_without_the_flag_asks_no_model(project):
     with playing(able) as played:
         env = {"PULSUS_MODEL__BASE_URL": played.url}

@@ -18,7 +18,7 @@ from pulsus.config.trust.approval_hash import Widening
 from pulsus.config.trust.approved_settings import linked_out, project_value
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redaction import Redactor
-from pulsus.errors import PulsusError, ToolNotFound
+from pulsus.errors import LlmNotConfigured, PulsusError, ToolNotFound
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -286,7 +286,20 @@ class App:
         """
         from pulsus.bootstrap.language_model import connect_model
 
-        return connect_model(self, seconds)
+        waiting = self.unapproved("model.base_url")
+        try:
+            return connect_model(self, seconds)
+        except LlmNotConfigured:
+            if waiting is None:
+                raise
+            from pulsus.llm.missing_model import not_approved
+
+            raise not_approved(waiting.found.place) from None
+
+    def unapproved(self, key: str) -> SettingApproval | None:
+        """Return the value of a project file that stays unused until this user approves it."""
+        found = (each for each in self.standings if each.key == key and each.state != "approved")
+        return next(found, None)
 
     def pipeline(self, extra: Sequence[tuple[str, Validator]] = ()) -> Pipeline:
         """Return the validation pipeline with this project's rules and `extra`."""

@@ -20,6 +20,16 @@ def not_configured(settings: ModelConfig) -> LlmNotConfigured:
     )
 
 
+def not_approved(place: str) -> LlmNotConfigured:
+    """Return the error for a model that a file of the project sets, at `place`, unapproved."""
+    return LlmNotConfigured(
+        f"no language model is configured: {place} sets model.base_url, which is not used before "
+        "you approve it",
+        hint="`pulsus config trust model.base_url` shows the value and asks; in CI set "
+        "PULSUS_MODEL__BASE_URL instead; then `pulsus doctor --model`",
+    )
+
+
 def _example_base(settings: ModelConfig) -> str:
     local = "http://127.0.0.1:11434"
     return local if settings.provider == "ollama" else f"{local}/v1"

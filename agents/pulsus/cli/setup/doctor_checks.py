@@ -220,7 +220,9 @@ def _check_model(app: App) -> DoctorCheck:
     try:
         model = app.model()
     except LlmNotConfigured:
-        hint = "needed to write new tools and for the agent; set model.base_url"
+        waits = app.unapproved("model.base_url") is not None
+        how = "`pulsus config trust model.base_url`" if waits else "set model.base_url"
+        hint = f"needed to write new tools and for the agent; {how}"
         return DoctorCheck("model", False, "none", hint, required=False)
     except PulsusError as failure:
         return DoctorCheck("model", False, failure.message, failure.hint, required=False)
