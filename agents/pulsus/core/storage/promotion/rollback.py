@@ -103,8 +103,11 @@ def _build_not_found_error(
     current = None if here.latest is None or here.latest.removed else here.latest.tool_hash
     other = any(v.tool_hash != current for v in kept)
     hint = "name one that is kept" if other else "there is nothing to roll back to"
+    earlier = version is None and len(kept) > 1
     if wanted is not None:
         why = f"the bytes of {tool} {wanted.version} are not kept"
+    elif earlier:
+        why = f"all versions of {tool} have the same module, with another owner or other records"
     elif version is None:
         why = f"{tool} has no version before {known[-1].version}"
     else:

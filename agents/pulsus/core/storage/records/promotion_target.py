@@ -43,7 +43,8 @@ class Target:
                 _check_name(what, value)
         if self.domain in RESERVED:
             raise TargetRefused(
-                f"domain {self.domain!r} is reserved", hint="choose another domain name"
+                f"domain {self.domain!r} is reserved",
+                hint="choose another domain name, or leave the domain out: then the tool is shared",
             )
 
     @property

@@ -293,6 +293,16 @@ def test_only_what_was_promoted_can_be_moved(tmp_path):
     assert tree(tmp_path / "workflows") == {}
 
 
+def test_versions_that_differ_only_in_their_records_are_not_called_missing(tmp_path):
+    promoted(tmp_path, FIRST)
+    promoted(tmp_path, FIRST, context=replace(CONTEXT, owner="network"))
+    with pytest.raises(
+        VersionNotFound, match=r"all versions of .* have the same module"
+    ) as refused:
+        kept(tmp_path, None)
+    assert refused.value.hint == "there is nothing to roll back to"
+
+
 def test_the_only_kept_version_is_not_offered_if_it_is_the_current_one(tmp_path):
     promoted(tmp_path, FIRST)
     with pytest.raises(VersionNotFound) as refused:

@@ -43,8 +43,9 @@ def test_a_name_that_is_no_plain_identifier_is_refused(bad):
 
 @pytest.mark.parametrize("domain", ["shared", "shared_tools", "domains"])
 def test_a_domain_that_would_make_two_tools_of_one_id_is_refused(domain):
-    with pytest.raises(TargetRefused, match="reserved"):
+    with pytest.raises(TargetRefused, match="reserved") as refused:
         Target(domain, "count", "things")
+    assert "leave the domain out" in (refused.value.hint or "")
 
 
 def test_a_target_knows_its_id_and_places(tmp_path):
