@@ -87,6 +87,23 @@ def test_a_hundred_kilobytes_and_control_characters_are_answered_without_a_value
     assert [(a["id"], a["args"], a["proposed"]) for a in answers] == [(1, {}, {}), (2, {}, {})]
 
 
+def test_a_repeated_key_does_not_leave_open_which_request_is_answered(tmp_path):
+    tool = json.dumps(TOOL)
+    row = f'{{"id": 1, "query": "biggest files", "query": "in /var/log", "tool": {tool}}}'
+    done, (answer,) = rows(make(tmp_path / "p", warm=False), row)
+    assert done.code == 2
+    assert answer["error"]["message"] == "row 1: it is no JSON: 'query' is given twice"
+
+
+@pytest.mark.parametrize("row", ["[" * 100_000, '{"id": NaN}', '{"id": 1, "id": 2}', '{"id": 1'])
+def test_an_invalid_row_is_not_told_differently_by_two_commands(tmp_path, row):
+    (tmp_path / "rows.jsonl").write_text(f"{row}\n", encoding="utf-8")
+    asked = (("fill",), ("commands", "classify"))
+    done = [pulsus_here(tmp_path, *words, "--jsonl", "rows.jsonl") for words in asked]
+    said = [json.loads(each.out)["error"]["message"] for each in done]
+    assert said[0] == said[1]
+
+
 def with_parameters(parameters):
     return {"id": 1, "query": "is port 22 open on web01", "tool": {"parameters": parameters}}
 

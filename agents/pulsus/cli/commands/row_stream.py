@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import gc
-import json
 import os
 import stat
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from pulsus.cli import console
 from pulsus.cli.commands import verdict_json
 from pulsus.core.system.fork_pool import map_in_processes
+from pulsus.core.system.jsonl import InvalidRow, bounded_lines, parse_row
 from pulsus.errors import UsageError
 from pulsus.fast_dataclass import dataclass
 
@@ -36,14 +36,6 @@ _VERDICT_KEYS: Final = (
     *("policy", "policy_rule", "policy_setting", "policy_version", "decided_by", "reason"),
     *("phase", "word", "rewrite", "error"),
 )
-
-
-class _BadRow(ValueError):
-    """An invalid row: the `reason`, and its id (`key`) if it has one."""
-
-    def __init__(self, reason: str, key: _Key = None) -> None:
-        super().__init__(reason)
-        self.reason, self.key = reason, key
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +71,15 @@ class RowClassifier:
         """Return (allowed, the line to print, keys of the row that do not count)."""
         number, line = row
         try:
-            parsed = _parse_line(line)
+            parsed = parse_row(line, LONGEST)
             said = self._answer_row(parsed)
-        except _BadRow as bad:
-            parsed, said = None, _row_error(bad.reason, number, bad.key)
+        except InvalidRow as bad:
+            parsed, said = None, _row_error(str(bad), number, bad.key)
         others = frozenset(parsed) - _KEYS if isinstance(parsed, dict) else frozenset()
         return said["allow"], verdict_json.format_line(said), others
 
     def _answer_row(self, row: Any) -> dict[str, Any]:
-        key, command, target, known = _parse_row(row)
+        key, command, target, known = _command_of(row)
         target = self.target if target is None else target
         known = (*self.known, *known)
         say = self._explanation_of if self.explain else self._verdict_of
@@ -108,33 +100,26 @@ class RowClassifier:
         return verdict_json.verdict(said) | {"explanation": why}
 
 
-def _bounded_lines(rows: BinaryIO) -> Iterator[bytes]:
-    while line := rows.readline(LONGEST):
-        yield line
-        while len(line) == LONGEST and not line.endswith(b"\n"):
-            line = rows.readline(LONGEST)
-
-
 def _row_blocks(rows: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
     """Yield numbered rows: many at a time from a file, one by one from a pipe."""
     whole = stat.S_ISREG(os.fstat(rows.fileno()).st_mode)
-    numbered = enumerate(_bounded_lines(rows), 1)
+    numbered = enumerate(bounded_lines(rows, LONGEST), 1)
     while block := list(islice(numbered, _BLOCK if whole else 1)):
         yield block
 
 
-def _parse_row(row: Any) -> tuple[_Key, str, str | None, tuple[str, ...]]:
-    """Return id, command, target and known hosts. Raises _BadRow."""
+def _command_of(row: Any) -> tuple[_Key, str, str | None, tuple[str, ...]]:
+    """Return id, command, target and known hosts. Raises InvalidRow."""
     if not isinstance(row, dict):
-        raise _BadRow("it is no object with a command")
+        raise InvalidRow("it is no object with a command")
     key = row.get("id")
     if key is not None and (isinstance(key, bool) or not isinstance(key, str | int)):
-        raise _BadRow("its id is neither a text nor a whole number")
+        raise InvalidRow("its id is neither a text nor a whole number")
     command, target = row.get("command"), row.get("target")
     if not isinstance(command, str):
-        raise _BadRow("it has no command, or one that is no text", key)
+        raise InvalidRow("it has no command, or one that is no text", key)
     if target is not None and (not isinstance(target, str) or not target.strip()):
-        raise _BadRow("its target is no name", key)
+        raise InvalidRow("its target is no name", key)
     return key, command, target, _known_hosts(row.get("known"), key)
 
 
@@ -159,40 +144,8 @@ def _known_hosts(known: object, key: _Key) -> tuple[str, ...]:
     if known is None:
         return ()
     if not isinstance(known, list) or not all(isinstance(each, str) for each in known):
-        raise _BadRow("its known is no list of host names", key)
+        raise InvalidRow("its known is no list of host names", key)
     return tuple(known)
-
-
-def _parse_line(line: bytes) -> Any:
-    if len(line) >= LONGEST:
-        raise _BadRow(f"it is longer than {LONGEST} bytes")
-    if not line.strip():
-        raise _BadRow("it is empty")
-    try:
-        text = line.decode("utf-8-sig").rstrip("\r\n")
-        return json.loads(
-            text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeated_keys
-        )
-    except RecursionError:
-        raise _BadRow("it is nested too deeply") from None
-    except json.JSONDecodeError as error:
-        raise _BadRow(f"it is no JSON: {error.msg} at character {error.pos + 1}") from None
-    except ValueError as error:
-        raise _BadRow(f"it is no JSON: {error}") from None
-
-
-def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object; two values of one key would leave it open which of them is meant."""
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"{key[:80]!r} is given twice")
-        found[key] = value
-    return found
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value")
 
 
 def _row_error(why: str, number: int, key: _Key) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,7 @@ from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
+from pulsus.core.system.jsonl import InvalidRow, bounded_lines, parse_row
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.errors import UsageError
 
@@ -45,10 +46,6 @@ EPILOG = page_end(
 )
 
 
-class _InvalidRow(ValueError):
-    """A row that is no request with tools; the text says why."""
-
-
 @click.command(epilog=EPILOG)
 @click.option(
     "--jsonl",
@@ -78,12 +75,12 @@ def command(session: CommandSession, rows: Path, proposed: bool, with_model: boo
     invalid = 0
     model = _connect(session) if with_model else None
     with click.open_file(str(rows), "rb") as source:
-        for number, line in enumerate(_lines(source), 1):
+        for number, line in enumerate(bounded_lines(source, LONGEST), 1):
             if not line.strip():
                 continue
             try:
-                answers = list(_answers(_parse_row(line), model, proposed=proposed))
-            except _InvalidRow as error:
+                answers = list(_answers(_parse_request(line), model, proposed=proposed))
+            except InvalidRow as error:
                 invalid += 1
                 answers = [_refusal(line, number, str(error))]
             for answer in answers:
@@ -119,28 +116,14 @@ def _value_line(name: str, value: Any, p: float, words: str) -> str:
     return f"  {name} = {one_line(shown)}  (p {p:.2f}, from {one_line(words)!r})"
 
 
-def _lines(source: IO[bytes]) -> Iterator[bytes]:
-    while line := source.readline(LONGEST):
-        yield line
-        while len(line) == LONGEST and not line.endswith(b"\n"):
-            line = source.readline(LONGEST)
-
-
-def _parse_row(line: bytes) -> dict[str, Any]:
-    if len(line) >= LONGEST:
-        raise _InvalidRow(f"it is longer than {LONGEST} bytes")
-    try:
-        row = json.loads(line.decode("utf-8-sig").rstrip("\r\n"))
-    except json.JSONDecodeError as error:
-        raise _InvalidRow(f"it is no JSON: {error.msg} at character {error.pos + 1}") from None
-    except (ValueError, RecursionError) as error:
-        raise _InvalidRow(f"it is no JSON: {error}") from None
+def _parse_request(line: bytes) -> dict[str, Any]:
+    row = parse_row(line, LONGEST)
     if not isinstance(row, dict):
-        raise _InvalidRow("it is no object with id, query and tool")
+        raise InvalidRow("it is no object with id, query and tool")
     if not isinstance(row.get("query"), str):
-        raise _InvalidRow("it has no query, or one that is no text")
+        raise InvalidRow("it has no query, or one that is no text")
     if not _is_id(row.get("id")):
-        raise _InvalidRow("it has no id, or one that is neither a text nor a whole number")
+        raise InvalidRow("it has no id, or one that is neither a text nor a whole number")
     return row
 
 
@@ -174,7 +157,7 @@ def _answers(
         return
     steps = row["steps"]
     if not isinstance(steps, list) or not steps:
-        raise _InvalidRow("its steps are no list of tools")
+        raise InvalidRow("its steps are no list of tools")
     for number, found in enumerate(_filled_steps(row["query"], steps, now)):
         yield _answer(f"{row['id']}#{number}", found, proposed=proposed)
 
@@ -185,7 +168,7 @@ def _filled_steps(query: str, steps: Sequence[Any], now: datetime | None) -> lis
     from pulsus.core.compose.selection.cut_points import find_pieces
 
     if not all(isinstance(step, dict) for step in steps):
-        raise _InvalidRow("a step is no object with a tool")
+        raise InvalidRow("a step is no object with a tool")
     tools = [_tool(step.get("tool")) for step in steps]
     wired: list[set[str]] = []
     outputs: set[str] = set()
@@ -202,10 +185,10 @@ def _tool(tool: Any) -> Fillable:
 
     parameters = tool.get("parameters") if isinstance(tool, dict) else None
     if not isinstance(parameters, dict):
-        raise _InvalidRow("it has no tool with parameters (JSON Schema)")
+        raise InvalidRow("it has no tool with parameters (JSON Schema)")
     properties = parameters.get("properties") or {}
     if not isinstance(properties, dict) or not all(map(_is_object, properties.values())):
-        raise _InvalidRow("the properties of its tool are no object of schemas")
+        raise InvalidRow("the properties of its tool are no object of schemas")
     return from_schema(tool)
 
 
@@ -220,7 +203,7 @@ def _moment(text: object) -> datetime | None:
     try:
         return datetime.fromisoformat(str(text))
     except ValueError:
-        raise _InvalidRow(f"its now, {text!r}, is no ISO 8601 time") from None
+        raise InvalidRow(f"its now, {text!r}, is no ISO 8601 time") from None
 
 
 def _answer(key: str | int, found: Filling, *, proposed: bool) -> dict[str, Any]:

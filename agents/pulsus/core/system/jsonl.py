@@ -1,7 +1,8 @@
-"""Lines of JSON that many processes append to. Effect: writes files.
+"""Lines of JSON: files that many processes append to, and rows that others wrote.
 
 One line is one write under the file's own lock, so lines of concurrent runs never mix. A line that
-a crash or a full disk cut short is cut off by the next append; a short write is taken back.
+a crash or a full disk cut short is cut off by the next append; a short write is taken back. Effect:
+writes files, and reads the stream it gets.
 """
 
 from __future__ import annotations
@@ -15,16 +16,53 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from pulsus.core.system.descriptors import closing_fd
-from pulsus.core.types import JsonValue
 from pulsus.errors import storage_errors
+
+if TYPE_CHECKING:  # `commands classify` reads rows, and needs no types
+    from pulsus.core.types import JsonValue
 
 MAX_LINE_BYTES = 64 * 1024
 _STRING_LIMITS = (8192, 1024, 128)
 _MAX_DEPTH = 12
 _MAX_INPUT_CHARS = 1 << 20
+
+
+class InvalidRow(ValueError):
+    """An invalid row: its text is the reason, and `key` its id if it has one."""
+
+    def __init__(self, reason: str, key: str | int | None = None) -> None:
+        super().__init__(reason)
+        self.key = key
+
+
+def bounded_lines(source: IO[bytes], longest: int) -> Iterator[bytes]:
+    """Yield each line, of a longer one its first `longest` bytes only."""
+    while line := source.readline(longest):
+        yield line
+        while len(line) == longest and not line.endswith(b"\n"):
+            line = source.readline(longest)
+
+
+def parse_row(line: bytes, longest: int) -> Any:
+    """Return the value of a row that others wrote. Raises InvalidRow."""
+    if len(line) >= longest:
+        raise InvalidRow(f"it is longer than {longest} bytes")
+    if not line.strip():
+        raise InvalidRow("it is empty")
+    try:
+        text = line.decode("utf-8-sig").rstrip("\r\n")
+        return json.loads(
+            text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeated_keys
+        )
+    except RecursionError:
+        raise InvalidRow("it is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise InvalidRow(f"it is no JSON: {error.msg} at character {error.pos + 1}") from None
+    except ValueError as error:
+        raise InvalidRow(f"it is no JSON: {error}") from None
 
 
 def append(path: Path, line: str) -> None:
@@ -152,7 +190,17 @@ def _parse_finite(number: str) -> float:
 
 
 def _refuse_constant(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON")
+    raise ValueError(f"{constant} is no JSON value")
+
+
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object; two values of one key would leave it open which of them is meant."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"{key[:80]!r} is given twice")
+        found[key] = value
+    return found
 
 
 STRICT = json.JSONDecoder(parse_float=_parse_finite, parse_constant=_refuse_constant)
