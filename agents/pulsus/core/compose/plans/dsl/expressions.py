@@ -88,11 +88,16 @@ def find_references(
         _environment().compile(text)
     except (TemplateSyntaxError, TemplateError) as error:
         why = f"it is no expression: {error.message}{_suggest_name(error.message or '')}"
-        refuse(place, source, why, "see docs/plans.md of Pulsus")
+        refuse(place, source, why, _suggest_fix(error.message or ""))
     except (RecursionError, SyntaxError, MemoryError, ValueError):
         # Python's own limits: parentheses, and the digits of a number.
         refuse(place, source, "it is nested too deeply, or it holds a huge number", "shorten it")
     return tuple(walk_references(tree, source, place))
+
+
+def _suggest_fix(message: str) -> str:
+    single = "compare with `==`: a single `=` is no comparison; " if "got '='" in message else ""
+    return f"{single}see docs/plans.md of Pulsus"
 
 
 def _suggest_name(message: str) -> str:

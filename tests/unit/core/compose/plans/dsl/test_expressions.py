@@ -124,6 +124,19 @@ def test_an_expression_that_could_do_more_than_read_values_is_refused(text):
     assert caught.value.hint
 
 
+@pytest.mark.parametrize("source", ["input.n = 0", "(input.n = 0) and true"])
+def test_one_equals_sign_in_a_condition_is_not_refused_without_the_comparison(source):
+    with pytest.raises(PlanInvalid) as caught:
+        parse_value(f"{{{{ {source} }}}}", "plan.steps[0].when")
+    assert caught.value.hint.startswith("compare with `==`: ")
+
+
+def test_another_mistake_in_a_condition_is_not_answered_with_a_comparison():
+    with pytest.raises(PlanInvalid) as caught:
+        parse_value("{{ input.n == }}", "plan.steps[0].when")
+    assert "==`" not in caught.value.hint
+
+
 @pytest.mark.parametrize(
     ("text", "near"),
     [
