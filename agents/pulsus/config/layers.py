@@ -33,6 +33,9 @@ _hints: Callable[[Any], Mapping[str, Any]] = cache(get_type_hints)
 _adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
+_AT_END = " (at end of document)"
+"""The place that tomllib gives instead of a line if the text ends too early."""
+
 _ALIASES = {"PULSUS_STRICT_RESOLUTION": ("agent", "strict_resolution")}
 """Variables with a name of the specification (assistant architecture §4)."""
 
@@ -120,6 +123,10 @@ def _unreadable(error: Exception) -> tuple[str, str]:
         return f"it is not UTF-8 text: byte {error.start} is {byte:#x}", "save it as UTF-8"
     if isinstance(error, OSError):
         return error.strerror or str(error), "put a TOML file there that this user may read"
+    reason, at_end, _ = str(error).partition(_AT_END)
+    if at_end:
+        reason += " at the end of the file: something before it is not closed or not finished"
+        return reason, "close every [, {, quote and value that the file opens"
     return str(error), "correct the file"
 
 

@@ -132,6 +132,24 @@ def test_a_settings_file_that_does_not_parse_is_one_clear_error(tmp_path, conten
         layers.read_layers(Settings, tmp_path, {})
 
 
+@pytest.mark.parametrize(
+    "text", ["x = [", "x = [1,\n", "x = {a = 1", 'x = """a\n', "x = 'a", "[ranker", "x =", "x"]
+)
+def test_a_settings_file_that_ends_too_early_is_not_told_as_an_end_of_document(tmp_path, text):
+    write(tmp_path / "config/pulsus.toml", text)
+    with pytest.raises(ConfigError) as caught:
+        layers.read_layers(Settings, tmp_path, {})
+    said = f"{caught.value.message} {caught.value.hint}"
+    assert "of document" not in said
+    assert "not closed" in said or "at line 1" in said
+
+
+def test_a_mistake_in_a_settings_file_keeps_its_line(tmp_path):
+    write(tmp_path / "config/pulsus.toml", "x = 1\ny = = 2\n")
+    with pytest.raises(ConfigError, match=r"at line 2, column 5"):
+        layers.read_layers(Settings, tmp_path, {})
+
+
 @pytest.mark.parametrize("name", ["tools", "sandbox.tool_network"])
 def test_a_section_that_stands_already_is_named_with_both_lines(tmp_path, name):
     text = f"[ranker]\n\n [ {name} ]  # here\nx = 1\n\n[access]\n[{name}]\n"
