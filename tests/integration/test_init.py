@@ -272,3 +272,14 @@ def test_a_decision_that_lacks_an_input_says_in_a_pipe_how_to_run_it(tmp_path):
     assert "add --run --input folder=… to run it\n" in done.err
     given = pulsus_here(tmp_path, "route", "biggest files", "--input", "folder=.")
     assert "nothing ran" not in given.err
+
+
+@pytest.mark.parametrize("options", [(), ("--empty",)], ids=["starter", "empty"])
+def test_init_writes_nothing_beside_settings_that_cannot_be_read(tmp_path, options):
+    settings = tmp_path / "config/pulsus.toml"
+    settings.parent.mkdir()
+    settings.write_text("x = [", encoding="utf-8")
+    done = pulsus_here(tmp_path, "init", *options)
+    assert done.code == 2
+    assert done.err.startswith("error[CONFIG_INVALID]: cannot read config/pulsus.toml: ")
+    assert list(tmp_path.rglob("*")) == [settings.parent, settings]

@@ -22,7 +22,10 @@ from pulsus.errors import ConfigUntrusted, PulsusError
 EPILOG = page_end(
     "pulsus init ops-tools",
     "pulsus init ops-tools --empty",
-    exits={0: "set up, or already so", 2: "usage, or a folder that cannot be written"},
+    exits={
+        0: "set up, or already so",
+        2: "usage, invalid configuration, or a folder that cannot be written",
+    },
 )
 
 
@@ -41,6 +44,8 @@ def command(session: CommandSession, folder: Path, empty: bool) -> None:
     from pulsus.routing import starter_catalogue
 
     root = folder if folder.is_absolute() else session.project / folder
+    # First: no command works in a project with settings that cannot be read.
+    _ = replace(session, project=root.resolve()).app
     made, kept = starter_catalogue.install_starter(root, empty=empty)
     _log(session, root, made, () if empty else starter_catalogue.copied_records(root))
     if session.json:
