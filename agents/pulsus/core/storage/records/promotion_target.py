@@ -149,12 +149,23 @@ def _enter_folder(
 
 
 def _check_name(what: str, value: str) -> None:
-    if not _NAME.fullmatch(value) or keyword.iskeyword(value) or len(value) > MAX_NAME_CHARS:
+    if not _is_name(value):
         raise TargetRefused(
             f"{what} {value[:200]!r} cannot be a name in the catalogue",
             hint="use a lower-case letter, then letters, digits or _, at most "
-            f"{MAX_NAME_CHARS} characters, and no Python keyword",
+            f"{MAX_NAME_CHARS} characters, and no Python keyword{_suggest_name(what, value)}",
         )
+
+
+def _suggest_name(what: str, value: str) -> str:
+    """Return the option with the nearest allowed name; empty if more than its signs are wrong."""
+    near = re.sub(r"[ .-]+", "_", value.lower())
+    return f": --{what} {near}" if _is_name(near) else ""
+
+
+def _is_name(value: str) -> bool:
+    short = len(value) <= MAX_NAME_CHARS
+    return short and bool(_NAME.fullmatch(value)) and not keyword.iskeyword(value)
 
 
 def _is_our_code(folder: Path) -> bool:

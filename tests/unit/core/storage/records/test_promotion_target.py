@@ -32,6 +32,22 @@ BAD_NAMES = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("part", "bad", "near"),
+    [
+        ("name", "name-servers", ": --name name_servers"),
+        ("domain", "Net Tools", ": --domain net_tools"),
+        ("name", "../x", "keyword"),
+        ("name", "7zip-list", "keyword"),
+        ("name", "class", "keyword"),
+    ],
+)
+def test_a_name_with_hyphens_is_not_refused_without_the_name_to_give(part, bad, near):
+    with pytest.raises(TargetRefused) as caught:
+        Target(**{"domain": "system", "action": "count", "name": "things"} | {part: bad})
+    assert caught.value.hint.endswith(near)
+
+
 @pytest.mark.parametrize("bad", BAD_NAMES, ids=ascii)
 def test_a_name_that_is_no_plain_identifier_is_refused(bad):
     for part in ("domain", "action", "name"):
