@@ -313,3 +313,13 @@ def test_a_run_that_nobody_confirmed_does_not_make_its_tool_the_answer(project):
     assert history(after, "demo/greet/say_hello") < 0.2
     remembered(project, request, "demo/greet/say_hello", "accepted")
     assert history(routed(project, request), "demo/greet/say_hello") > 0.5
+
+
+def test_feedback_outside_a_project_does_not_say_that_the_run_is_missing(tmp_path):
+    for run in ("last", "run-20260301-120000-1a2b3c"):
+        done = told(tmp_path, run, "--none")
+        assert (done.code, done.json["error"]["code"]) == (2, "WORKFLOWS_MISSING")
+
+
+def test_a_misspelt_last_is_answered_with_last(project):
+    assert "`last` means the newest run" in told(project, "lst", "--none").json["error"]["hint"]

@@ -42,7 +42,7 @@ def find_run(run_id: str, routes: Sequence[PastRoute], log_dir: Path) -> PastRun
         raise RunNotFound(
             f"{run_id!r} is no run id",
             hint="it looks like run-20260301-120000-1a2b3c: the run_id that a route prints last, "
-            "and the name of a folder in logs/runs",
+            "and the name of a folder in logs/runs; `last` means the newest run",
         )
     try:
         return _read_trace(run_id, log_dir / "runs" / run_id / "steps.log")

@@ -64,6 +64,7 @@ def command(
             hint=f"pulsus feedback {run_id} --right TOOL",
         )
     app = session.app
+    _ = app.catalogue  # first: outside a project there is no run either, but that is not the reason
     tools = tuple(dict.fromkeys(app.tool(ref).id for ref in right))
     run = record_feedback.find_run(run_id, app.past.routes, app.log_dir)
     row = (
