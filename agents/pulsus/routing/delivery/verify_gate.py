@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pulsus.core.contract.declared_call_check import check_call
+from pulsus.core.contract.effective_kind import lacks_verify
 from pulsus.core.types import ToolSpec
 from pulsus.errors import PulsusError, VerifyInvalid, VerifyMissing
 
@@ -30,7 +31,7 @@ def find_verification_fault(tool: ToolSpec, find: FindTool, *, new: bool) -> Pul
                 tool=tool.id,
                 section=section,
             )
-    if not (new and tool.kind == "write" and tool.kind_declared) or tool.verify or tool.composed:
+    if not new or not lacks_verify(tool):
         return None
     example = _example_call(tool, find)
     return VerifyMissing(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from pulsus.core.contract.declared_call_check import check_call
+from pulsus.core.contract.effective_kind import lacks_verify
 from pulsus.core.memory.past_routes import PastRoute, latest_per_run
 from pulsus.core.rankers.intent_phrases import share_of_anti_intent
 from pulsus.core.storage.records.promotion_records import PromotionRecord
@@ -100,8 +101,7 @@ def _call_findings(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
                     fault,
                     "name a tool of this catalogue and the inputs that it takes",
                 )
-        declared = tool.kind == "write" and tool.kind_declared and not tool.composed
-        if declared and tool.verify is None:
+        if lacks_verify(tool):
             yield CatalogueFinding(
                 "VERIFY_MISSING",
                 "warning",

@@ -15,6 +15,7 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
 
+from pulsus.core.contract.effective_kind import lacks_verify
 from pulsus.core.contract.entry_point import find_exchanged_entry
 from pulsus.core.python_source import python_parser
 from pulsus.core.python_source.builtin_uses import find_builtin_uses
@@ -73,7 +74,8 @@ def run_static_gate(
         return Finding(ok=False, message=problem)
     packages = _check_packages(text, tree, python)
     problem = _summarize_reasons(packages.problems) if packages else ""
-    warnings = (*_warn_missing_sections(tool), *(packages.warnings if packages else ()))
+    missing = (*_warn_missing_sections(tool), *_warn_missing_verify(tool))
+    warnings = (*missing, *(packages.warnings if packages else ()))
     output = "\n".join(packages.problems) if packages else ""
     return Finding(ok=not problem, message=problem, output=output, warnings=warnings)
 
@@ -97,6 +99,11 @@ def _warn_missing_sections(tool: ToolSpec) -> tuple[str, ...]:
     dry = dry if _is_untestable_write(tool) else ""
     kind = "" if tool.kind_declared else f": without a `Kind:` it counts as write{dry}"
     return (f"the docstring has no section {', '.join(names)}{kind}",)
+
+
+def _warn_missing_verify(tool: ToolSpec) -> tuple[str, ...]:
+    why = "`pulsus promote` refuses a new tool of `Kind: write` without it"
+    return (f"the docstring has no section Verify: {why}",) if lacks_verify(tool) else ()
 
 
 def _check_bytes(source: bytes, max_bytes: int) -> str:

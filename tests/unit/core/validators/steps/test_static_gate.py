@@ -147,3 +147,10 @@ def test_a_tool_of_undeclared_kind_without_dry_run_is_warned_of():
     assert finding.ok
     said = "it counts as write, and a tool that writes should take `dry_run: bool`"
     assert f"without a `Kind:` {said}" in finding.warnings[0]
+
+
+def test_a_write_that_promotion_would_refuse_is_not_accepted_without_a_warning():
+    write = WRITE.replace("run()", "run(dry_run: bool = True)")
+    assert "no section Verify: `pulsus promote` refuses" in gate(write).warnings[-1]
+    verified = write.replace("Kind: write\n", "Kind: write\nVerify: shared/hash/hash_file {}\n")
+    assert not any("Verify" in warning for warning in gate(verified).warnings)
