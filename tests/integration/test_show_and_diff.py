@@ -98,3 +98,10 @@ def test_the_json_of_a_plan_is_accepted_as_a_plan_file(project):
     (project / "plan.json").write_text(json.dumps(saved), encoding="utf-8")
     equal = pulsus_here(project, "diff", "plan.yaml", "plan.json", "--detailed-exitcode")
     assert equal.code == 0, equal.out
+
+
+def test_an_id_of_a_tool_in_place_of_a_plan_is_not_refused_without_the_command(project):
+    done = pulsus_here(project, "show", "demo/greet/say_hello")
+    assert done.code == 2
+    assert "pulsus tools show demo/greet/say_hello" in done.err
+    assert "tools show" not in pulsus_here(project, "show", "nowhere.yaml").err

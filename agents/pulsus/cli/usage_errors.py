@@ -53,6 +53,8 @@ def explain_usage(
         if fix:
             hint = f"{fix}; {hint}"
             error = click.BadParameter(message, error.ctx, error.param, error.param_hint)
+    if isinstance(error, click.MissingParameter) and context:
+        hint = _missing_file_hint(error, context, words) + hint
     if path == "pulsus commands classify" and not isinstance(error, click.BadParameter):
         hint = f"give the whole command as one word, in quotes; {hint}"
     if context and (pairs := _pairs_without_option(error, context, words)):
@@ -94,6 +96,19 @@ def _pairs_without_option(
         return []
     behind = pairwise(words)
     return [word for before, word in behind if before != "--input" and _PAIR.match(word)]
+
+
+def _missing_file_hint(
+    error: click.MissingParameter, context: click.Context, words: Sequence[str]
+) -> str:
+    """Return how to give the word behind the command as the file of the option that is missing."""
+    bare = not any(isinstance(each, click.Argument) for each in context.command.params)
+    named = error.param
+    if not bare or not isinstance(named, click.Option) or not isinstance(named.type, click.Path):
+        return ""
+    before = len(context.command_path.split()) - 1
+    word = next(iter(words[before:]), "-")
+    return "" if word.startswith("-") else f"write {named.opts[0]} {shlex.quote(word)}; "
 
 
 def _command_path(words: Sequence[str], group: click.Group) -> str:

@@ -57,3 +57,13 @@ def test_the_name_of_an_input_written_as_an_option_is_answered_with_the_input_op
 
 def test_a_misspelt_option_is_not_taken_for_an_input():
     assert "--input" not in explained("run biggest_files --outptu json").hint
+
+
+@pytest.mark.parametrize("line", ["fill rows.jsonl", "fill rows.jsonl --proposed"])
+def test_a_file_without_its_option_is_not_refused_without_the_option(line):
+    assert explained(line).hint.startswith("write --jsonl rows.jsonl; ")
+
+
+@pytest.mark.parametrize("line", ["fill", "fill --output text"])
+def test_a_missing_file_option_without_a_file_proposes_no_file(line):
+    assert explained(line).hint == "`pulsus fill --help` shows how"
