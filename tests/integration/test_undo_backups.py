@@ -34,6 +34,7 @@ def test_an_undo_names_every_backup_that_it_leaves(changed):
     (first,) = folder.glob("app.yaml.*.bak")
     made = pulsus_here(folder, "runs", "undo", "last", "-o", "undo.yaml")
     told = " ".join(made.err.split())
+    assert "was undone before" not in told
     assert f"last is {run_id}" in told
     assert f"note: u1: the backup {first.name} stays" in told
     assert "only reads it" not in told
@@ -48,6 +49,9 @@ def test_an_undo_names_every_backup_that_it_leaves(changed):
     listed = pulsus(folder, "runs", "list", "--output", "json").json["runs"]
     assert [each["undone_by"] for each in listed] == [None, done.json["run_id"]]
     assert f"{run_id}  done, undone  " in pulsus_here(folder, "runs", "list").out
+    again = pulsus_here(folder, "runs", "undo", run_id, "-o", "again.yaml")
+    told = " ".join(again.err.split())
+    assert f"note: {run_id} was undone before, by {done.json['run_id']}: check that" in told
     again = pulsus(folder, "runs", "undo", done.json["run_id"], "--output", "json")
     assert (again.code, again.json["error"]["code"]) == (5, "NOTHING_TO_UNDO")
 

@@ -33,6 +33,8 @@ from pulsus.routing.plans.run_results import load_result
 from pulsus.routing.plans.save_plan import save_plan
 
 _UNDECLARED = "declares no `Undo:`"
+_MOST_RUNS = 200
+"""Latest runs among which an undo is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
         record = journal.read_run(run_id)
         saved = saved_plan_of(record)
         steps, notes = _reverse_steps(project, record, saved)
+        before = find_undone(project, journal, journal.list_runs(_MOST_RUNS)).get(run_id)
     if next(_writes(record), None) is None:
         raise NothingToUndo(
             f"{run_id} wrote nothing",
@@ -78,7 +81,14 @@ def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
         for step, (_, made) in zip(numbered, steps, strict=True)
         for note in _effect_notes(project, step, made)
     )
-    return replace(found, notes=(*found.notes, *notes, *kept))
+    again = (_undone_before(run_id, before),) if before else ()
+    return replace(found, notes=(*again, *found.notes, *notes, *kept))
+
+
+def _undone_before(run_id: str, before: TakenBack) -> str:
+    """Return the note for a run that was undone before: the second undo reverses something else."""
+    part = "" if before.is_whole else "partly "
+    return f"{run_id} was {part}undone before, by {before.by}: check that this plan still fits"
 
 
 def _way_back(run_id: str, *, undeclared: bool) -> str:
