@@ -66,3 +66,6 @@ def test_a_golden_request_with_an_unknown_tool_is_reported(project):
     done = pulsus_here(project, "eval", rows)
     assert done.code == 0
     assert "no such tool: text/count/cuont" in done.err
+    checked = pulsus_here(project, "tools", "check", "--golden", rows)
+    (told,) = [line for line in done.err.splitlines() if "no such tool" in line]
+    assert told in checked.err.splitlines()

@@ -14,6 +14,7 @@ from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import GivenFile, common
+from pulsus.cli.render.unknown_tools import warn_of_missing
 from pulsus.cli.render.validation_text import relative
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ValidationFailed
@@ -157,6 +158,8 @@ def _probed(
 
     rows = golden or session.app.project / GOLDEN
     asked = golden_rows.load_queries(rows, console.warn) if golden or rows.exists() else ()
+    wanted = {tool for row in asked for tool in row.tools}
+    warn_of_missing("no such tool", wanted, frozenset(t.id for t in session.app.catalogue.tools))
     told = console.count_progress("asking for each tool", quiet=session.verbosity < 0)
     if told:
         told(0, len(tools))

@@ -10,14 +10,10 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
-from pulsus.cli.evaluate.prepare_search import (
-    build_engine,
-    prepare,
-    vectors_of,
-    warn_of_missing,
-)
+from pulsus.cli.evaluate.prepare_search import build_engine, prepare, vectors_of
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import GivenFile, common
+from pulsus.cli.render.unknown_tools import warn_of_missing
 from pulsus.errors import EvalBelowFloor, PulsusError
 
 if TYPE_CHECKING:

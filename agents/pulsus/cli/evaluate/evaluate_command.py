@@ -12,9 +12,10 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
-from pulsus.cli.evaluate.prepare_search import NAMED, and_more, prepare, warn_of_missing
+from pulsus.cli.evaluate.prepare_search import prepare
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import GivenFile, common, embeddings_option, rag_option
+from pulsus.cli.render.unknown_tools import NAMED, and_more, warn_of_missing
 from pulsus.errors import CalibrationRefused, EvalBelowFloor, PulsusError, UsageError
 
 if TYPE_CHECKING:

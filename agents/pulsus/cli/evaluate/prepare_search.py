@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Sized
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.render.unknown_tools import warn_of_missing
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 ReadHistory = Callable[[Path], list[tuple[str, tuple[str, ...]]]]
 """A file of past requests → each request with the tools that answered it."""
-
-NAMED = 20
-"""Unknown ids listed by a warning."""
 
 
 def prepare(
@@ -172,21 +169,3 @@ def vectors_of(*files: Path | None) -> str:
     """Return the name of the kept vectors of what was read from these files."""
     told = "|".join(str(file.resolve()) if file else "" for file in files)
     return f"eval-{hashlib.sha256(told.encode('utf-8', 'replace')).hexdigest()[:8]}"
-
-
-def warn_of_missing(what: str, asked: AbstractSet[str], known: AbstractSet[str]) -> None:
-    """Name the unknown ids, each with the id that was probably meant."""
-    from pulsus.routing.evaluation.dataset import nearest
-
-    missing = sorted(asked - known)
-    if missing:
-        near = {tool: nearest(tool, known) for tool in missing[:NAMED]}
-        told = [
-            f"{tool} (did you mean {meant}?)" if meant else tool for tool, meant in near.items()
-        ]
-        console.warn(f"{what}: {', '.join(told)}{and_more(missing)}")
-
-
-def and_more(found: Sized) -> str:
-    """Return how many are not named, or nothing."""
-    return f" and {len(found) - NAMED} more" if len(found) > NAMED else ""

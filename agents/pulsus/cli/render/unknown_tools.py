@@ -1,0 +1,29 @@
+"""The warning about tool ids of a file that the catalogue does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from collections.abc import Sized
+
+from pulsus.cli import console
+
+NAMED = 20
+"""Unknown ids listed by a warning."""
+
+
+def warn_of_missing(what: str, asked: AbstractSet[str], known: AbstractSet[str]) -> None:
+    """Name the unknown ids, each with the id that was probably meant."""
+    from pulsus.routing.evaluation.dataset import nearest
+
+    missing = sorted(asked - known)
+    if missing:
+        near = {tool: nearest(tool, known) for tool in missing[:NAMED]}
+        told = [
+            f"{tool} (did you mean {meant}?)" if meant else tool for tool, meant in near.items()
+        ]
+        console.warn(f"{what}: {', '.join(told)}{and_more(missing)}")
+
+
+def and_more(found: Sized) -> str:
+    """Return how many are not named, or nothing."""
+    return f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
