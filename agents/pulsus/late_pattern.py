@@ -22,6 +22,9 @@ def late_pattern(pattern: str, flags: int = 0, words: tuple[str, ...] = ()) -> r
     return cast("re.Pattern[str]", LatePattern(pattern, flags, words))
 
 
+DIGITS = tuple("0123456789")
+"""Words of a pattern that needs a digit."""
+
 _MEMBERS = (
     *("search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"),
     *("flags", "groups", "groupindex"),

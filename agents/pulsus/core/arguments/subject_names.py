@@ -31,6 +31,8 @@ IN_P: Final = 0.5
 """For `files in logs`: it is proposed only, and `in total` is written so too."""
 
 _THING_WORDS = ("service", "unit", "user", "account", "process", "program", "package", "container")
+_SERVICES = ("service", "unit", "daemon")
+_THINGS_SAID = (*_THING_WORDS, "daemon")
 _THINGS = {stem_in_full(word): word for word in _THING_WORDS}
 _FIRST_WORDS = 4
 _PLACES = ("folder", "path", "source")
@@ -90,40 +92,20 @@ _WROTE = late_pattern(
 _THING = r"\b(?:service|unit|daemon|user|account|process|program|package|container)\s+"
 _CALLED = late_pattern(
     rf"(?i){_THING}(?:(?:called|named)\s+{_NAME}|{_NAME}(?=\s+(?:has|have|had|can|may|belongs?)\b))",
-    words=(
-        "service",
-        "unit",
-        "daemon",
-        "user",
-        "account",
-        "process",
-        "program",
-        "package",
-        "container",
-    ),
+    words=_THINGS_SAID,
 )
 _STATUS_OF_SERVICE = late_pattern(
     rf"(?i)\b(?:status|state|uptime)\s+of\s+(?:(?:the|my|our)\s+)?{_NAME}\s+(?:service|unit|daemon)\b",
-    words=("service", "unit", "daemon"),
+    words=_SERVICES,
 )
 _SERVICE_STATUS = late_pattern(
     rf"(?i)(?:^|\b(?:the|show|print|get|me|is)\s+){_NAME}\s+(?:service|unit|daemon)(?:['’]s)?"
     r"\s+(?:status|state|uptime)\b",
-    words=("service", "unit", "daemon"),
+    words=_SERVICES,
 )
 _THING_NAME = late_pattern(
     rf"(?i){_THING}{_NAME}{_ENDS}",
-    words=(
-        "service",
-        "unit",
-        "daemon",
-        "user",
-        "account",
-        "process",
-        "program",
-        "package",
-        "container",
-    ),
+    words=_THINGS_SAID,
 )
 _RUN_AS = late_pattern(
     rf"(?i)\b(?:runs?|running|executed?)\s+(?:\S+\s+)?as\s+{_NAME}{_ENDS}", words=("run", "execute")

@@ -12,7 +12,7 @@ from pulsus.core.compose.selection.row_filters import BOUND
 from pulsus.core.text.comparison_words import LARGER, SMALLER
 from pulsus.core.text.tokens import words
 from pulsus.core.types import ToolSpec
-from pulsus.late_pattern import late_pattern
+from pulsus.late_pattern import DIGITS, late_pattern
 
 _NUMBER: Final = late_pattern(r"\d+(?:[.,]\d+)*")
 _BEHIND: Final = late_pattern(
@@ -20,9 +20,7 @@ _BEHIND: Final = late_pattern(
     r"|year)s?)\b)?(?:\s+(?:free|available|used|full|left|old|ago)\b)?"
 )
 """The unit of a bound, and the word that says what it measures."""
-_UP_TO: Final = late_pattern(
-    r"(?i)\bup\s+to\s+\d[\d.,]*", words=("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
-)
+_UP_TO: Final = late_pattern(r"(?i)\bup\s+to\s+\d[\d.,]*", words=DIGITS)
 _SHARE: Final = late_pattern(
     r"(?i)\b\d[\d.,]*\s?(?:%|percent|per\s?cent)\s+(?:(?:or|and)\s+less\s+)?(?:free|available)\b",
     words=("free", "available"),
@@ -30,7 +28,7 @@ _SHARE: Final = late_pattern(
 _OR_LESS: Final = late_pattern(
     r"(?i)\b\d[\d.,]*[ -]?(?:%|[a-z]{1,10})?\s+(?:free\s+)?or\s+"
     rf"(?:{SMALLER}|{LARGER})\b",
-    words=("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
+    words=DIGITS,
 )
 _UNIT: Final = (
     r"(?:seconds?|minutes?|hours?|days?|weeks?|months?|quarters?|years?|mornings?"
@@ -48,7 +46,7 @@ _SPAN: Final = late_pattern(
 _SINCE: Final = late_pattern(
     rf"(?i)\b(?:since|before|after|until|till)\s+(?P<said>(?P<core>{_DATE}|{_CLOCK}(?=\s|[,;.?!]|$)"
     rf"|noon|midnight|{_WEEKDAY}\b))",
-    words=("0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "noon", "midnight", "day"),
+    words=(*DIGITS, "noon", "midnight", "day"),
 )
 _DAY: Final = late_pattern(
     r"(?i)\b(?:since\s+|from\s+)?(?P<said>(?P<core>yesterday))\b(?!['’])", words=("yesterday",)

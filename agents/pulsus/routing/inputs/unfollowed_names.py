@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pulsus.core.text.tokens import STOP_WORDS
-from pulsus.late_pattern import late_pattern
+from pulsus.late_pattern import DIGITS, late_pattern
 
 _NAME: Final = r"(?P<name>[A-Za-z_][\w-]{0,60})(?![\w./-])"
 _FORMS: Final = (
@@ -19,7 +19,7 @@ _FORMS: Final = (
     late_pattern(
         r"(?i)\b(?P<said>(?:from|by)\s+(?:the\s+)?(?:host\s+|address\s+|ip\s+)?"
         r"(?P<name>\d{1,3}(?:\.\d{1,3}){3}))(?![\w.])",
-        words=tuple("0123456789"),
+        words=DIGITS,
     ),
     late_pattern(
         rf"(?i)\b(?P<said>why\s+(?:did|does|has|is|was)\s+(?:the\s+)?{_NAME})\s+(?:service\s+)?"

@@ -13,7 +13,7 @@ from typing import Final
 
 from pulsus.core.arguments.spans.number_words import NUMBER_WORDS, UNITS
 from pulsus.core.arguments.spans.span import UNMISTAKABLE
-from pulsus.late_pattern import late_pattern, may_match
+from pulsus.late_pattern import DIGITS, late_pattern, may_match
 
 NUMBER: Final = r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 
@@ -179,29 +179,28 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("word", r"[^\W\d_](?:[\w'’&]|-(?=\w)|\.(?=\w)){0,60}\.?(?=\W|$)|\w+"),
 )
 
-_DIGITS: Final = tuple("0123456789")
 _SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
     "quoted": ('"', "`", "“", "'"),
     "url": ("://",),
     "email": ("@",),
-    "cron": (*_DIGITS, "*", "/", ",", "-"),
+    "cron": (*DIGITS, "*", "/", ",", "-"),
     "network": ("/",),
     "address": (".", ":"),
-    "datetime": _DIGITS,
+    "datetime": DIGITS,
     "prefix": ("/",),
     "path": ("/", "\\"),
     "glob": ("*", "?"),
     "file": (".", "sums", "dockerfile", "makefile", "ssh_config", "sshd_config"),
     "host": (".", ":", "localhost"),
-    "date": _DIGITS,
-    "clock": (*_DIGITS, "noon", "midnight", "half", "quarter"),
+    "date": DIGITS,
+    "clock": (*DIGITS, "noon", "midnight", "half", "quarter"),
     "sysctl": (".",),
     "money": ("$", "€", "£"),
     "age_option": ("-atime", "-ctime", "-mtime", "-amin", "-cmin", "-mmin"),
     "version": (".",),
-    "measure": (*_DIGITS, *NUMBER_WORDS, "a ", "a-", "an ", "an-"),
-    "with_unit": _DIGITS,
-    "number": _DIGITS,
+    "measure": (*DIGITS, *NUMBER_WORDS, "a ", "a-", "an ", "an-"),
+    "with_unit": DIGITS,
+    "number": DIGITS,
     "assign": ("=",),
 }
 """Texts in lower case. Each value of a kind has one of its texts; the other kinds have none."""

@@ -18,12 +18,12 @@ from pulsus.core.compose.selection.row_vocabulary import (
 from pulsus.core.text.comparison_words import COMPARED_THAN
 from pulsus.core.text.tokens import content_words, stem, words
 from pulsus.core.types import Ranked, ToolSpec
-from pulsus.late_pattern import late_pattern
+from pulsus.late_pattern import DIGITS, late_pattern
 
 BOUND = late_pattern(
     rf"(?i)(?:\b(?:{COMPARED_THAN}|over|above|below|under|beyond|past|at\s+(?:least|most)"
     r"|exceed(?:s|ing)?)|[<>≥≤]=?)\s*\d[\d.,]*",
-    words=("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
+    words=DIGITS,
 )
 """A comparison with a number."""
 _SENTENCE_END = late_pattern(r"[,.;:?!](?:\s|$)")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 from pulsus.core.text.comparison_words import COMPARED_THAN
-from pulsus.late_pattern import late_pattern
+from pulsus.late_pattern import DIGITS, late_pattern
 
 NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|fifty|hundred)"
 MOST = (
@@ -50,7 +50,7 @@ _ASKED = (
 )
 
 _SORT_WORDS = (
-    *"0123456789",
+    *DIGITS,
     *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve"),
     *(
         "twenty",
