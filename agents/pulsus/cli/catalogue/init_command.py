@@ -44,8 +44,9 @@ def command(session: CommandSession, folder: Path, empty: bool) -> None:
     from pulsus.routing import starter_catalogue
 
     root = folder if folder.is_absolute() else session.project / folder
-    # First: no command works in a project with settings that cannot be read.
-    _ = replace(session, project=root.resolve()).app
+    if root.is_dir():
+        # First: no command works in a project with settings that cannot be read.
+        _ = replace(session, project=root.resolve()).app
     made, kept = starter_catalogue.install_starter(root, empty=empty)
     _log(session, root, made, () if empty else starter_catalogue.copied_records(root))
     if session.json:
