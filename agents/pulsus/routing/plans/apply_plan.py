@@ -283,7 +283,7 @@ def plan_inputs(
     given |= parse_inputs(pairs, params)
     if any(arg.name not in given for arg in find_missing(saved, project)):
         given |= dict(ask(saved)) | given
-    refuse_secrets(project, given)
+    refuse_secrets(project, saved.plan, given)
     require_types(saved.plan, tools, given)
     return given
 

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pulsus.core.compose.plans.dsl.plan_values import value_to_json
 from pulsus.core.compose.plans.dsl.step_references import list_step_values
-from pulsus.core.types import Constant, JsonValue, Plan
+from pulsus.core.types import Constant, JsonValue, ParamRef, Plan, PlanStep
 from pulsus.errors import UsageError
 from pulsus.routing.delivery.project_protocol import Project
 
 
-def refuse_secrets(project: Project, inputs: Mapping[str, JsonValue]) -> None:
-    """Raise UsageError for a value that looks like a secret: files and the journal keep it."""
+def refuse_secrets(project: Project, plan: Plan, inputs: Mapping[str, JsonValue]) -> None:
+    """Raise UsageError for a value that looks like a secret: files and the journal keep it.
+
+    The inputs of a step are looked at together: beside `key: password` its `value` is a secret.
+    """
     for name, value in inputs.items():
         if project.redactor.redact_value({name: value}) != {name: value}:
             raise _secret_error(f"the input {name!r}", input=name)
-
-
-def refuse_secret_constants(project: Project, plan: Plan) -> None:
-    """Raise UsageError for a secret that a step or the description of the plan holds."""
     for step in plan.steps:
-        constants = {n: v.value for n, v in step.inputs.items() if isinstance(v, Constant)}
-        if project.redactor.redact_value(dict(constants)) != constants:
+        known = dict(_known_inputs(step, inputs))
+        if project.redactor.redact_value(dict(known)) != known:
             raise _secret_error(f"a value of step {step.id}", step=step.id)
+
+
+def _known_inputs(
+    step: PlanStep, inputs: Mapping[str, JsonValue]
+) -> Iterator[tuple[str, JsonValue]]:
+    for name, value in step.inputs.items():
+        if isinstance(value, Constant):
+            yield name, value.value
+        elif isinstance(value, ParamRef) and value.name in inputs:
+            yield name, inputs[value.name]
+
+
+def refuse_secret_texts(project: Project, plan: Plan) -> None:
+    """Raise UsageError for a secret in an expression of a step or in the plan's description."""
+    for step in plan.steps:
         for place, value in list_step_values(step):
             written = value_to_json(value)
             if project.redactor.redact_value(written) != written:

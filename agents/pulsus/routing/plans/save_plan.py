@@ -35,7 +35,7 @@ from pulsus.routing import plan_preview
 from pulsus.routing.delivery.candidate_module import pinned_steps, read_module
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.inputs import missing_words
-from pulsus.routing.plans.refuse_secrets import refuse_secret_constants, refuse_secrets
+from pulsus.routing.plans.refuse_secrets import refuse_secret_texts, refuse_secrets
 from pulsus.routing.plans.trusted_settings import trusted_settings
 
 _ALTERNATIVES = 3
@@ -134,8 +134,8 @@ def _save(
         for arg in params
         if (found := known.get(arg.name) or _default_of(arg)) is not None
     }
-    refuse_secrets(project, {name: given.value for name, given in typed.items()})
-    refuse_secret_constants(project, plan)
+    refuse_secrets(project, plan, {name: given.value for name, given in typed.items()})
+    refuse_secret_texts(project, plan)
     require_types(plan, tools, {name: each.value for name, each in typed.items()})
     versions: dict[str, str | None] = {}
     for tool_id, tool in list(tools.items()):
