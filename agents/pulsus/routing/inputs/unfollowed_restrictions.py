@@ -1,10 +1,10 @@
 """Find restrictions of a request ("only …", "MX records") that the decision ignores. Pure.
 
-Most words of a request that no tool has are talk. Four kinds are not, because with them the answer
+Most words of a request that no tool has are talk. Five kinds are not, because with them the answer
 is another one: a value that the contract lists for a column of the rows ("setuid programs"), a
-limiting clause ("only …"), an abbreviation in capitals ("MX records"), and the service in "are
-nginx and redis running". Other modules find "except …" (`unfollowed_exclusions.py`), "over 75
-percent" and "last week" (`unfollowed_bounds.py`).
+condition on a column ("user is root"), a limiting clause ("only …"), an abbreviation in capitals
+("MX records"), and the service in "are nginx and redis running". Other modules find "except …"
+(`unfollowed_exclusions.py`), "over 75 percent" and "last week" (`unfollowed_bounds.py`).
 
 Whole parts that no tool covers are found by `core/compose/selection/uncovered_parts.py`.
 """
@@ -33,6 +33,12 @@ _BREAK = late_pattern(
 """The end of a limiting clause."""
 _MOST_WORDS = 3
 """Content words of a limiting clause that are looked at: the others say where and how."""
+_CONDITION = late_pattern(
+    r"(?i)(?:[,;(]|\b(?:where|whose|with))\s+(?:the\s)?"
+    r"(?P<clause>(?P<column>[a-z]\w*(?:\s\w+)?)\s(?:is|are|equals)\s[^\s,;:?!()]"
+    r"(?:(?!\s(?:and|then|but|so|to|into|as|[-=]>?)\s|\.(?:\s|$))[^,;:?!()])*)"
+)
+"""A clause that names a column and its value. "user is root" alone may be the question itself."""
 _CAPITALS = late_pattern(r"(?<![\w./=:-])[A-Z][A-Z0-9]{1,9}(?![\w./=:-])")
 _LOUD = 3
 """In a request with a capital in every so many characters, capitals say nothing."""
@@ -61,6 +67,7 @@ def find_unfollowed_restrictions(
     known = own.union(matched)
     found = {
         **dict(_row_values(text, rest, tools)),
+        **dict(_column_conditions(rest, tools)),
         **dict(_limiting_clauses(text, rest, tools, matched)),
         **dict(find_unfollowed_names(text, open_text)),
         **dict(find_unfollowed_bounds(text, open_text, tools, numbers)),
@@ -110,6 +117,17 @@ def _listed_values(tool: ToolSpec) -> Iterator[str]:
                 yield from column.values
             elif column.kind == "flag":
                 yield column.name
+
+
+def _column_conditions(rest: str, tools: Sequence[ToolSpec]) -> Iterator[tuple[int, str]]:
+    """Yield the conditions on a column of the rows. `rest` lacks the value of one that is used."""
+    clauses = list(_CONDITION.finditer(rest))
+    outputs = [(o, tool.examples) for tool in tools for o in tool.returns] if clauses else []
+    columns = [c for o, examples in outputs for c in read_columns(o.name, o.description, examples)]
+    named = {column.stems for column in columns}
+    for found in clauses:
+        if tuple(_stems(found["column"])) in named:
+            yield found.start("clause"), found["clause"].rstrip()
 
 
 def _is_same(said: Sequence[str], parts: Sequence[str]) -> bool:

@@ -48,6 +48,8 @@ def left_out(request, said=(), matched=(), numbers=()):
         pytest.param("risky files this month", ("this month",), id="calendar"),
         pytest.param("risky files in the past 24 hours", ("in the past 24 hours",), id="hours"),
         pytest.param("risky files since 12:00", ("since 12:00",), id="clock"),
+        pytest.param("risky files, owner is root or ada", ("owner is root or ada",), id="column"),
+        pytest.param("files whose owner is root -> table", ("owner is root",), id="whose column"),
         pytest.param("the MX files of /opt", ("MX",), id="abbreviation"),
     ],
 )
@@ -76,6 +78,8 @@ def test_an_exclusion_is_left_out_although_no_input_took_its_value(request_, wor
     [
         pytest.param("hey, someone grabbed the dangerous files below /opt, list them", id="talk"),
         pytest.param("dangerous files in /opt/setuid/x.txt", id="word of a path"),
+        pytest.param("dangerous files in /opt, speed is fine", id="no column"),
+        pytest.param("is the owner root of dangerous files", id="question"),
         pytest.param("a 2 GB pile of dangerous files", id="unit"),
         pytest.param("LIST THE DANGEROUS FILES OF OPT", id="all in capitals"),
     ],
@@ -118,6 +122,8 @@ def test_a_service_that_no_input_took_is_named(request_, said, words):
         "as user ",
         "of the user ",
         "why did ",
+        ", owner is a ",
+        "where owner is ",
     ],
 )
 def test_hostile_bounds_are_read_in_bounded_time(piece):
