@@ -80,6 +80,22 @@ def test_the_request_of_add_a_tool_selects_the_tool_it_adds_and_no_starter_tool(
     assert done.json["selected"] == [tool]
 
 
+@pytest.mark.seconds
+def test_the_conditions_of_the_page_ask_are_not_lost_by_the_starter_catalogue(tmp_path):
+    text = (ROOT / "docs/guides/ask.md").read_text(encoding="utf-8")
+    table = text.partition("| you say | it fills |\n")[2].partition("\n\n")[0]
+    rows = [re.findall(r"`([^`]+)`", line) for line in table.splitlines()[1:]]
+    assert len(rows) > 5
+    shutil.copytree(ROOT / "workflows", tmp_path / "workflows")
+    for request, *names in rows:
+        found = pulsus(tmp_path, "explain", request, "--output", "json").json
+        filled = {name for name, each in found["inputs"].items() if each["source"] == "request"}
+        assert {name for name in names if name.isalpha()} <= filled, request
+    (bare,) = re.findall(r"and a\s+note says so: `([^`]+)`", text)
+    found = pulsus(tmp_path, "explain", bare, "--output", "json").json
+    assert any(note.startswith("left out: ") for note in found["notes"])
+
+
 @pytest.mark.slow
 @pytest.mark.sandbox
 def test_the_demo_runs_to_its_end():
