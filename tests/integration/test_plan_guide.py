@@ -67,8 +67,9 @@ def reader(tmp_path):
 
 
 def test_a_plan_is_composed_reviewed_applied_resumed_and_undone_as_the_guide_says(reader):
-    first, check, apply = COMMANDS[:3]
+    first, show, check, apply = COMMANDS[:4]
     reader.type(first)
+    assert "next        pulsus apply plan.yaml" in reader.type(show)
     assert "1 write still to do" in reader.type(check)
     assert reader.value() == 2
     shown = re.sub(r"run-\S+:|\d+ ms", "", reader.type(apply))
