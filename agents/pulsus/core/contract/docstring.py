@@ -100,7 +100,8 @@ def clean_docstring(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Return the text on one line, without control characters."""
-    return "".join(c for c in " ".join(text.split()) if c.isprintable())
+    line = " ".join(text.split())
+    return line if line.isprintable() else "".join(c for c in line if c.isprintable())
 
 
 def parse_entries(section: str) -> tuple[DocstringEntry, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from pulsus.core.python_source.bindings import bound_names
+from pulsus.core.python_source.bindings import BINDERS, bound_names
 from pulsus.core.types import ArgSpec, ParamKind
 
 NAMES = ("run", "main")
@@ -106,8 +106,9 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _bound_names(node: ast.AST) -> list[str]:
-    aliases = node.names if isinstance(node, ast.Import | ast.ImportFrom) else (node,)
-    return [name for each in aliases for name in bound_names(each)]
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return [name for alias in node.names for name in bound_names(alias)]
+    return [*bound_names(node)] if type(node) in BINDERS else []
 
 
 _PARTS = frozenset(("__code__", "__defaults__", "__kwdefaults__"))

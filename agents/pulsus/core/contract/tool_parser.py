@@ -11,7 +11,6 @@ import codecs
 import hashlib
 import io
 import tokenize
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -225,13 +224,8 @@ def _check_encoding(source: bytes) -> None:
 
 
 def _parse_source(text: str) -> ast.Module:
-    # Compiling as well finds what the grammar alone lets through, such as two arguments of one
-    # name; neither step runs anything.
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(text, "<tool>", "exec", dont_inherit=True)
-            return python_parser.read_tree(text)
+        return python_parser.read_compilable_tree(text)
     except SyntaxError as error:
         where = f"line {error.lineno}: " if error.lineno else ""
         raise _Broken("SYNTAX_ERROR", f"{where}{error.msg}") from None

@@ -40,6 +40,22 @@ def read_tree(source: str | bytes) -> ast.Module:
         return ast.parse(source)
 
 
+def read_compilable_tree(source: str) -> ast.Module:
+    """Return the syntax tree of a module that Python can also compile. Nothing is run.
+
+    Compiling finds what the grammar alone lets through, such as two arguments of one name. The
+    tree is compiled, not the text, because the text would be parsed twice.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: It is not Python, or too deep.
+    """
+    with _one_reader, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(source)
+        compile(tree, "<tool>", "exec", dont_inherit=True)
+        return tree
+
+
 def read_literal(source: str | ast.AST) -> Any:
     """Return the value of a literal, given as source or as its node.
 
