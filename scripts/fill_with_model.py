@@ -26,7 +26,7 @@ from pulsus.core.arguments.argument_model import ArgumentModel, parse_model
 from pulsus.core.arguments.filler import Filling, fill
 from pulsus.core.arguments.inputs import from_schema
 from pulsus.core.types import InputModelUse
-from pulsus.routing.inputs.input_model import InputModel
+from pulsus.routing.inputs.ask_model_for_inputs import InputModel
 
 _SECONDS = 300.0
 """A busy machine is slow; a time limit would change the figures."""

@@ -13,8 +13,8 @@ import signal
 import threading
 
 from pulsus.approvals.cards.approval_card import ApprovalCard
-from pulsus.approvals.cards.card_decisions import CardDecisions
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
+from pulsus.approvals.cards.record_card_decisions import CardDecisions
 from pulsus.core.storage.decision_log import verify_log
 from pulsus.core.storage.decision_log.log_record import LogRecord
 from pulsus.core.storage.state_db import state_db

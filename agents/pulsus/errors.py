@@ -1,6 +1,7 @@
 """Errors a caller can act on: a stable code, an exit status, a message and a hint.
 
-Exit statuses are those of docs/exit-codes.md.
+Exit statuses are those of docs/exit-codes.md. `cli/main.py` turns an error into a message and the
+exit status of the process.
 """
 
 from __future__ import annotations

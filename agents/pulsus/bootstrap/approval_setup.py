@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pulsus.approvals.cards.card_decisions import CardDecisions
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
 from pulsus.approvals.cards.execution_locks import ExecutionLocks
 from pulsus.approvals.cards.interrupted_approvals import InterruptedApprovals
+from pulsus.approvals.cards.record_card_decisions import CardDecisions
 from pulsus.core.storage.state_db.shared_connection import SharedConnection
 from pulsus.core.system.state_dir import open_state
 

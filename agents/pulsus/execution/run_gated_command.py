@@ -1,6 +1,9 @@
 """Run a shell command that the command gate allowed or a person approved, as it was prepared
 (`commands/execution_plan.py`).
 
+There is no connection to other hosts here: `ssh`, `docker exec` and `kubectl` are programs that the
+gate judges as any other, together with the command that they are given.
+
 Effects: makes a private temporary folder, starts one process in a session of its own, ends it with
 all of its process group, and removes the folder.
 """

@@ -1,6 +1,7 @@
 """`/metrics`: the counters under `logs/metrics/` in Prometheus's text format. Effect: reads files.
 
-One-shot runs write there as well, so a scrape sees what they counted.
+One-shot runs write there as well, so a scrape sees what they counted. `core/telemetry/metrics.py`
+writes them, and `core/telemetry/logging.py` the traces.
 """
 
 from __future__ import annotations

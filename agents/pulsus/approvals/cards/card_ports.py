@@ -18,7 +18,7 @@ from pulsus.fast_dataclass import dataclass
 
 
 class DecisionRecord(Protocol):
-    """Records decisions before anything runs: `card_decisions.py`, or the ledger alone."""
+    """Records decisions before anything runs: `record_card_decisions.py`, or the ledger alone."""
 
     def approved(self, card: ApprovalCard) -> None:
         """Keep an approval. An error means that nothing runs."""

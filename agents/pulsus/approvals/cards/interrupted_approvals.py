@@ -12,9 +12,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from pulsus.approvals.cards.card_decisions import CardDecisions
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger, LedgerRow
 from pulsus.approvals.cards.execution_locks import ExecutionLocks
+from pulsus.approvals.cards.record_card_decisions import CardDecisions
 from pulsus.core.telemetry.ids import Clock, utc_now
 from pulsus.core.types import JsonValue
 from pulsus.errors import ApprovalUnknown, UsageError

@@ -1,6 +1,7 @@
 """The approval cards that wait at `pulsus serve`: decided, denied or expired (ADR 49).
 
-This is where a waiting (pending) approval is kept: in memory, until one person approves or denies
+`approve` checks that an approval is still valid and for the same change. This is where a waiting
+(pending) approval is kept: in memory, until one person approves or denies
 it, or its time is over. Approving takes a token that was revealed to that person. Whatever happens
 at the same time, a card is decided once, and a denial before the start wins. Safe for use by
 several threads: while the decision on one card is written, others are decided too, and share the
@@ -10,8 +11,8 @@ How long a card waits is a setting: `approvals.request_minutes`, `agent.approval
 `migrations.approval_minutes` (`config/settings.py`).
 
 Elsewhere: one card is `approval_card.py`; a request of another process that waits for a server is
-in `stored_requests.py`; a decision is recorded by `card_decisions.py`, and what was approved is in
-`execution_ledger.py`; a call of the agent at the terminal waits in
+in `stored_requests.py`; a decision is recorded by `record_card_decisions.py`, and what was approved
+is in `execution_ledger.py`; a call of the agent at the terminal waits in
 `agent/control/call_approvals.py`.
 """
 

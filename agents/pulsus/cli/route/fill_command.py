@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pulsus.core.arguments.filler import Filling
     from pulsus.core.arguments.inputs import Fillable
     from pulsus.core.types import InputModelUse
-    from pulsus.routing.inputs.input_model import InputModel
+    from pulsus.routing.inputs.ask_model_for_inputs import InputModel
 
 LONGEST = 4 << 20
 """Bytes of a row that are read."""
@@ -133,7 +133,7 @@ def _is_id(key: object) -> bool:
 
 def _connect(session: CommandSession) -> InputModel:
     """Return the configured model. Raises LlmNotConfigured, ConfigError and others."""
-    from pulsus.routing.inputs.input_model import InputModel
+    from pulsus.routing.inputs.ask_model_for_inputs import InputModel
 
     model = session.app.model(session.app.settings.model.input_seconds)
     return InputModel(model.model, lambda: model, lambda _: None)

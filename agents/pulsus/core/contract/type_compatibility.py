@@ -1,7 +1,9 @@
-"""Compare type hints: which are compatible, and which take more values (spec §6 wiring, §10). Pure.
+"""Check values against type hints, and type hints against each other (spec §6, §10). Pure.
 
-`fits` says whether one tool's output may feed another tool's argument, and is generous. `admits`
-says which of two hints takes more values, and is strict. A missing hint admits everything.
+`accepts` says whether a hint takes an input's value; what an input may be is checked here before
+its tool runs. `fits` says whether one tool's output may feed another tool's argument, and is
+generous. `admits` says which of two hints takes more values, and is strict. A missing hint admits
+everything.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 BM25 (Robertson and Zaragoza 2009) with the usual k1 and b. A passage's score is the share of the
 best score any passage could have had for the request, so that it lies in [0, 1].
+`document_passages.py` cuts documents into passages.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from pulsus.core.rankers.lexical.postings import idf
-from pulsus.core.retrieval.passages import DocSection, Place
+from pulsus.core.retrieval.document_passages import DocSection, Place
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import Passage
 

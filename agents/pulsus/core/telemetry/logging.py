@@ -1,6 +1,7 @@
 """Decision traces (JSONL) and the app log (spec §11). Effect: appends to files below `log_dir`.
 
 Only `app`, `runs`, `validation` and `metrics` exist there. Everything passes the redactor.
+Counters are written by `metrics.py`.
 """
 
 from __future__ import annotations

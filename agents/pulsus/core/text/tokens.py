@@ -1,4 +1,4 @@
-"""Split requests and tools into words, for ranking and parsing (spec §4).
+"""Split requests and tools into words and their stems, for ranking and parsing (spec §4).
 
 Whole words only: a stop word never matches inside another word, and `cat` never inside
 `catalogue`.

@@ -1,4 +1,4 @@
-"""One HTTP exchange with a model's server. Effect: network.
+"""One HTTP exchange with a model's server; `retries.py` repeats it. Effect: network.
 
 The server is not trusted. Received bytes are counted, compressed answers are refused, and every
 wait has an end. Redirects are not followed, because a key would go with them.

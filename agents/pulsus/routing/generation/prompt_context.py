@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pulsus.core.compose.guardrails import all_rules
 from pulsus.core.compose.guardrails.all_rules import GuardrailRules
 from pulsus.core.compose.writing.prompt_messages import format_module
-from pulsus.core.retrieval import passages as sections
-from pulsus.core.retrieval.passages import ToolIdNames
+from pulsus.core.retrieval import document_passages as sections
+from pulsus.core.retrieval.document_passages import ToolIdNames
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import Passage, Ranked, ToolSpec
 from pulsus.errors import UsageError

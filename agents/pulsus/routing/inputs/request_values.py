@@ -21,7 +21,7 @@ from pulsus.routing.inputs.plan_steps import StepInputs
 
 if TYPE_CHECKING:
     from pulsus.core.types import InputModelUse
-    from pulsus.routing.inputs.input_model import InputModel
+    from pulsus.routing.inputs.ask_model_for_inputs import InputModel
 
 
 @dataclass(frozen=True, slots=True)

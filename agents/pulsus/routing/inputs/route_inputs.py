@@ -3,7 +3,7 @@
 The first source that has a value counts: `option` (`--input`), `wired` (an earlier step), `request`
 (its words), `default`. A value of the request is used only if it is sure. What a writing tool
 changes is never taken from words alone: such a value is proposed. If a language model is given, it
-is asked about what the words of a request leave open (input_model.py).
+is asked about what the words of a request leave open (ask_model_for_inputs.py).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from pulsus.routing.inputs.request_values import (
 
 if TYPE_CHECKING:
     from pulsus.routing.delivery.project_protocol import Project
-    from pulsus.routing.inputs.input_model import InputModel
+    from pulsus.routing.inputs.ask_model_for_inputs import InputModel
     from pulsus.routing.search.search_result import SearchResult
 
 
@@ -64,7 +64,8 @@ def input_model(project: Project, told: Callable[[str], None]) -> InputModel | N
     settings = project.settings.model
     if not (settings.inputs and settings.base_url):
         return None
-    from pulsus.routing.inputs.input_model import InputModel  # late: most projects have no model
+    # Late, because most projects have no model.
+    from pulsus.routing.inputs.ask_model_for_inputs import InputModel
 
     return InputModel(settings.name, lambda: project.model(settings.input_seconds), told)
 

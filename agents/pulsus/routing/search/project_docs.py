@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pulsus.core.contract.tool_table import make_columns
-from pulsus.core.retrieval import passage_index, passages
+from pulsus.core.retrieval import document_passages, passage_index
+from pulsus.core.retrieval.document_passages import DocSection, Place, ToolIdNames
 from pulsus.core.retrieval.passage_index import PassageIndex
-from pulsus.core.retrieval.passages import DocSection, Place, ToolIdNames
 from pulsus.core.system import cache_file
 from pulsus.core.types import ToolSpec
 
@@ -65,8 +65,10 @@ class ProjectDocs:
 
         def cut() -> list[DocSection]:
             known = ToolIdNames.of(found.ids)
-            read = (passages.of_document(d.source, d.text, known, d.about) for d in documents)
-            return [*passages.of_tools(tools), *(one for some in read for one in some)]
+            read = (
+                document_passages.of_document(d.source, d.text, known, d.about) for d in documents
+            )
+            return [*document_passages.of_tools(tools), *(one for some in read for one in some)]
 
         if shelf is None:
             shelf = PassageIndex.of(cut())

@@ -10,10 +10,10 @@ import threading
 import pytest
 
 from pulsus.approvals.cards.approval_card import ApprovalCard
-from pulsus.approvals.cards.card_decisions import CardDecisions
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
 from pulsus.approvals.cards.execution_locks import ExecutionLocks
 from pulsus.approvals.cards.interrupted_approvals import InterruptedApprovals
+from pulsus.approvals.cards.record_card_decisions import CardDecisions
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import ApprovalUnknown, UsageError
 from tests.approval_cards import SUBJECT

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pulsus.core.retrieval.document_passages import DocSection
 from pulsus.core.retrieval.passage_index import FIRST, PassageIndex, from_json, to_json
-from pulsus.core.retrieval.passages import DocSection
 
 SECTIONS = [
     DocSection(

@@ -1,6 +1,7 @@
-"""Refuses names and attributes that lead around the rules (routing spec §7). Pure.
+"""Refuses names and attributes in a generated module that lead around the rules (spec §7). Pure.
 
-The names are in `forbidden_names.yaml`.
+The names are in `forbidden_names.yaml`, allowed imports in `allowed_imports.py`. Every module,
+generated or not, also passes `core/validators/steps/static_gate.py`.
 
 Functions that open files, import or look into the interpreter may only be named in a direct call,
 so that their arguments can be judged.

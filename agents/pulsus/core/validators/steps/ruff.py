@@ -1,4 +1,7 @@
-"""The lint step (spec §8.1). Effect: runs ruff on copies, reading no configuration."""
+"""The lint step (spec §8.1). Effect: runs ruff on copies, reading no configuration.
+
+The type step is `mypy.py`.
+"""
 
 from __future__ import annotations
 

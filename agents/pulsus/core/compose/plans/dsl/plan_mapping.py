@@ -1,4 +1,7 @@
-"""The plan DSL: convert plans to mappings of JSON values and back (§6, docs/plans.md). Pure."""
+"""The plan DSL: convert plans to mappings of JSON values and back (§6, docs/plans.md). Pure.
+
+`plan_file.py` reads and writes the text of a plan.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Documents to passages: one for each heading (spec §14). Pure."""
+"""Cut documents into passages for RAG: one for each heading (spec §14). Pure.
+
+`passage_index.py` searches them; `routing/search/project_docs.py` says which documents are read.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from pulsus.core.arguments.filler import FilledValue, Filling
 from pulsus.core.arguments.inputs import from_schema
 from pulsus.core.compose.model_protocol import Completion, Usage
 from pulsus.errors import ModelBudget, ModelUnreachable
-from pulsus.routing.inputs.input_model import MOST_FAILURES, InputModel
+from pulsus.routing.inputs.ask_model_for_inputs import MOST_FAILURES, InputModel
 
 PORT = {"type": "integer", "description": "TCP port, 1 to 65535."}
 TOOL = from_schema(

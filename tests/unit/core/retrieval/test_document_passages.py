@@ -1,6 +1,6 @@
 """Documents are cut at their headings, and a section knows what it speaks of."""
 
-from pulsus.core.retrieval.passages import MAX_CHARS, ToolIdNames, of_document, of_tools
+from pulsus.core.retrieval.document_passages import MAX_CHARS, ToolIdNames, of_document, of_tools
 from tests.ranking import tool
 
 KNOWN = ToolIdNames.of(["storage/usage/disk_usage", "net/ports/open_ports", "shared/plot/plot"])
