@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from operator import attrgetter
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,15 +38,19 @@ else:
         Raises TypeError for a field that the class does not have.
         """
         cls = value.__class__
-        given = dict(zip(cls._names, cls._values(value), strict=True))
-        given.update(changes)
-        return cls(**given)
+        values = [*cls._values(value)]
+        for name, changed in changes.items():
+            if name not in cls._places:
+                raise TypeError(f"{cls.__qualname__} has no field {name!r}")
+            values[cls._places[name]] = changed
+        return cls(*values)
 
 
 def _add_methods(cls: Any) -> Any:
     fields = dataclasses.fields(cls)
     names = [f.name for f in fields]
-    cls._names, cls._values = names, staticmethod(_build_getter(names))
+    cls._places = {name: place for place, name in enumerate(names)}
+    cls._values = staticmethod(_build_getter(names))
     cls._shown = [f.name for f in fields if f.repr]
     _build_init_late(cls, fields)
     # A method that the class defines itself stays. Python sets `__hash__` to None beside `__eq__`.
@@ -93,7 +98,13 @@ def _build_init(cls: Any, fields: tuple[dataclasses.Field[Any], ...]) -> Any:
             value = f"_factory_{f.name}() if {f.name} is _missing else {f.name}"
         else:
             arguments.append(f.name)
-        lines.append(f"  _set(_self, {f.name!r}, {value})")
+        slot = getattr(cls, f.name, None)
+        if isinstance(slot, MemberDescriptorType):
+            # Two thirds of the time that `object.__setattr__` takes.
+            known[f"_slot_{f.name}"] = slot.__set__
+            lines.append(f"  _slot_{f.name}(_self, {value})")
+        else:
+            lines.append(f"  _set(_self, {f.name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         lines.append("  _self.__post_init__()")
     text = f"def __init__({', '.join(('_self', *arguments))}):\n" + "\n".join(lines or ["  pass"])

@@ -55,6 +55,9 @@ class Examined:
     command: str
     script: Script | None
     findings: tuple[CallFinding, ...]
+    reads: tuple[bool | None, ...] = ()
+    """Of each call whether it is a read by itself. None if it was judged with what stands around
+    it."""
 
     @property
     def deciding(self) -> CallFinding:
@@ -71,10 +74,8 @@ class Examined:
         weaker = (f for f in self.findings if f.intent == "read_only_conditional")
         return next(weaker, self.findings[0])
 
-    @property
-    def category(self) -> Category | None:
+    def category(self, deciding: CallFinding) -> Category | None:
         """Return the deciding finding's category, or else the first category."""
-        deciding = self.deciding
         if deciding.category is not None or deciding.reason.rule == CHANGES:
             return deciding.category
         return next((f.category for f in self.findings if f.category is not None), None)
@@ -96,24 +97,28 @@ def classify(command: str, context: JudgeContext | None = None) -> CommandVerdic
     around = replace(context, calls=_judge_words, texts=_judge_text, seen=runs, measures=measures)
     examined = examine(command, around)
     deciding = examined.deciding
+    category = examined.category(deciding)
     endless = any(f.category == "unbounded_stream" for f in examined.findings)
     return CommandVerdict(
         command=command,
         allow=deciding.is_read,
         intent=deciding.intent,
-        category=examined.category,
-        risk=risk_of(examined.findings, examined.script, command, partial(_is_read, context)),
+        category=category,
+        risk=risk_of(
+            examined.findings, examined.script, command, partial(_is_read, examined, context)
+        ),
         sensitive=examined.sensitive,
         reason=deciding.reason,
-        rewrite=None if deciding.is_read else _find_rewrite(examined, context),
+        rewrite=None if deciding.is_read or not category else _find_rewrite(examined, context),
         runs=tuple(runs),
         cost=cost_of(around, endless=endless),
         destinations=with_variables(measures.destinations, measures.variables),
     )
 
 
-def _is_read(context: JudgeContext, stage: Stage) -> bool:
-    return all(f.is_read for f in judge_stage(stage, context))
+def _is_read(examined: Examined, context: JudgeContext, place: int, stage: Stage) -> bool:
+    known = examined.reads[place]
+    return all(f.is_read for f in judge_stage(stage, context)) if known is None else known
 
 
 @cache
@@ -123,7 +128,7 @@ def _shipped_context() -> JudgeContext:
 
 def _find_rewrite(examined: Examined, context: JudgeContext) -> str | None:
     """Return another command to offer. It is allowed as it stands."""
-    if examined.script is None or examined.category is None:
+    if examined.script is None:
         return None
     other = rewrite_command(examined.command, examined.script, context)
     if other is None or not examine(other, context).deciding.is_read:
@@ -146,10 +151,15 @@ def examine(command: str, context: JudgeContext) -> Examined:
     if len(script.stages) > MOST:
         many = refusal("guard", f"{len(script.stages)} programs", f"more than the limit of {MOST}")
         return Examined(command, script, (*find_secrets_in_text(command), many))
-    return Examined(command, script, tuple(_judge_script(script, context)))
+    reads: list[bool | None] = []
+    findings = tuple(_judge_script(script, context, reads))
+    return Examined(command, script, findings, tuple(reads))
 
 
-def _judge_script(script: Script, context: JudgeContext) -> Iterator[CallFinding]:
+def _judge_script(
+    script: Script, context: JudgeContext, reads: list[bool | None]
+) -> Iterator[CallFinding]:
+    """Yield everything found in `script`, and write down which calls are `reads` by themselves."""
     found = find_uses(script, context.tables)
     yield from find_secrets(found, context.tables)
     yield from find_devices(found, script, context)
@@ -168,7 +178,9 @@ def _judge_script(script: Script, context: JudgeContext) -> Iterator[CallFinding
         same = fed == context.fed and silent == context.silent and not folders
         inside = (*context.folders, *folders)
         around = context if same else replace(context, fed=fed, silent=silent, folders=inside)
-        yield from judge_stage(stage, around)
+        found_here = tuple(judge_stage(stage, around))
+        reads.append(all(f.is_read for f in found_here) if same else None)
+        yield from found_here
     yield from check_total_duration(context)
 
 

@@ -17,6 +17,8 @@ _PATH: Final = re.compile(r"(?:^|[=:@,\s'\"])([^=:@,\s'\"]+)")
 _LIKELY: Final = re.compile(
     r"net/|afs/|\.\.|^[^/*?\[]*[*?\[]|^[^/]*/+[^/*?\[]*[*?\[]|^[^/]*/*proc/.*[*?\[]"
 )
+_SIGNS: Final = frozenset("/.*?[")
+"""A word without any of them is not likely to be such a path."""
 _NEAR: Final = re.compile(r"/+(?:net|afs)(?:/|$)|/+$")
 _ROOT: Final = re.compile(r"^/+proc/[^/]+/(?:task/[^/]+/)?root/+")
 _MOUNTED: Final = re.compile(r"/+(?P<top>[^/]+)/+(?P<host>[^/]+)")
@@ -28,7 +30,7 @@ def mounted_hosts(words: Sequence[Word], folders: Sequence[str] = ()) -> Iterato
     at = posixpath.join("", *folders)
     near = bool(_NEAR.match(at))
     for word in words[1:]:
-        if not near and not _LIKELY.search(word.text):
+        if not near and (_SIGNS.isdisjoint(word.text) or not _LIKELY.search(word.text)):
             continue
         inside = [posixpath.join(at, word.text)] if near and word.text[:1] != "-" else []
         for path in (*_PATH.findall(word.text), *inside):

@@ -79,7 +79,8 @@ def _uses_in(script: Script, tables: Tables) -> Iterator[FileUse]:
             yield FileUse(program_name(around), around, folders)
         if inner:
             inner = _fill_replacement_marks(inner, around)
-            within = _shortest_timeout(stage.words) if "timeout" in wrappers(stage.words) else None
+            timed = around and "timeout" in wrappers(stage.words)
+            within = _shortest_timeout(stage.words) if timed else None
             yield _describe_use(inner, folders, tables, handed_on=handed_on, within=within)
     for redirect in script.redirects:
         if redirect.operator != "<<<":
@@ -90,6 +91,8 @@ def _uses_in(script: Script, tables: Tables) -> Iterator[FileUse]:
 
 def _fill_replacement_marks(inner: Sequence[Word], around: Sequence[Word]) -> Sequence[Word]:
     """Return `cat /etc/{}` run by `xargs -I{}` as `cat /etc/*`: it may get any name."""
+    if not around:
+        return inner
     marks = [b.text for a, b in pairwise(around) if a.text == "-I"]
     marks += [word.text[2:] for word in around if word.text[:2] == "-I" and word.text[2:]]
     marks += ["{}"] if any(word.text in {"-i", "--replace"} for word in around) else []
@@ -144,19 +147,21 @@ def rule_for_program(key: str, name: str) -> str | None:
 
 def _is_recursive(name: str, texts: Sequence[str]) -> bool:
     recursive = rule_for_program("recursive", name)
-    if recursive is not None and (not recursive or any(_has_option(t, recursive) for t in texts)):
+    if recursive is not None and (not recursive or _has_option(texts, recursive)):
         return True
     return bool(_RUNS_FOUND.get(name, set()) & set(texts))
 
 
-def _has_option(text: str, options: str) -> bool:
-    """Return True if the word gives one of `options`, alone, with a value or among other
-    letters."""
-    for option in options.split():
-        if text == option or text.startswith(option + "="):
-            return True
-        if len(option) == 2 and re.match(rf"-[A-Za-z0-9]*{option[1]}", text):
-            return True
+def _has_option(texts: Sequence[str], options: str) -> bool:
+    """Return True if a word gives one of `options`, which begin with a dash: alone, with a value or
+    among other letters."""
+    given = [text for text in texts if text[:1] == "-"]
+    for option in options.split() if given else ():
+        for text in given:
+            if text == option or text.startswith(option + "="):
+                return True
+            if len(option) == 2 and re.match(rf"-[A-Za-z0-9]*{option[1]}", text):
+                return True
     return False
 
 
@@ -184,7 +189,7 @@ def _is_names_only(name: str, words_of_call: Sequence[Word]) -> bool:
     if name not in words("names_only"):
         return False
     reading = rule_for_program("names_only_but", name) or ""
-    if any(_has_option(word.text, reading) for word in words_of_call[1:]):
+    if reading and _has_option([word.text for word in words_of_call[1:]], reading):
         return False
     options = _RUNS_FOUND.get(name, set())
     runs = [at for at, word in enumerate(words_of_call) if word.text in options]

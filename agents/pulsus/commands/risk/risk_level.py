@@ -47,11 +47,11 @@ def risk_of(
     findings: Sequence[CallFinding],
     script: Script | None,
     command: str,
-    reads: Callable[[Stage], bool],
+    reads: Callable[[int, Stage], bool],
 ) -> int:
     """Return 0 for a read, 1 for one that may not end or opens a pager, else the risk of its calls.
 
-    `reads` says of one part whether it is a read: those weigh nothing.
+    `reads` says of the call at a place whether it is a read: those weigh nothing.
     """
     refused = [f for f in findings if not f.is_read]
     if not refused:
@@ -62,7 +62,7 @@ def risk_of(
         return max((_rate_call(words) for words in _calls_and_redirects(command)), default=_MEDIUM)
     if any(map(_is_overwriting, script.redirects)) or len(script.stages) > MOST:
         return 3
-    risks = [_rate_call(stage.words) for stage in script.stages if not reads(stage)]
+    risks = [_rate_call(one.words) for at, one in enumerate(script.stages) if not reads(at, one)]
     return max(risks, default=_MEDIUM)
 
 
@@ -75,7 +75,12 @@ def always_changes(name: str) -> bool:
     """Return True if every call of the program changes something."""
     stakes: tuple[Stake, ...] = ("destructive", "high")
     weighty = any("any" in _phrases_by_program(stake).get(name.lower(), ()) for stake in stakes)
-    return weighty or name.lower() in str(_risk_rules()["changes"]).split()
+    return weighty or name.lower() in _changing_programs()
+
+
+@cache
+def _changing_programs() -> frozenset[str]:
+    return frozenset(str(_risk_rules()["changes"]).split())
 
 
 def calls_in_text(command: str) -> Iterator[Sequence[Word]]:
@@ -147,22 +152,23 @@ def _find_stakes(words: Sequence[Word]) -> Iterator[Stake]:
 
 def _stake_of_call(words: Sequence[Word]) -> Iterator[Stake]:
     name = program_name(words).lower()
+    phrases = {stake: _phrases_by_program(stake).get(name) for stake in _RISKS}
+    if not any(phrases.values()):
+        return
     texts = [word.text for word in words[1:]]
-    for stake in _RISKS:
-        if any(
-            _is_phrase_met(phrase, texts) for phrase in _phrases_by_program(stake).get(name, ())
-        ):
+    operands = [text.lower() for text in texts if text[:1] != "-"]
+    for stake, known in phrases.items():
+        if known and any(_is_phrase_met(phrase, texts, operands) for phrase in known):
             yield stake
             return
 
 
-def _is_phrase_met(phrase: str, texts: Sequence[str]) -> bool:
+def _is_phrase_met(phrase: str, texts: Sequence[str], operands: Sequence[str]) -> bool:
     if phrase == "any":
         return True
     options, wanted = _split_phrase(phrase)
     if not options.issubset(texts):
         return False
-    operands = [text.lower() for text in texts if text[:1] != "-"]
     if len(wanted) == 1:
         return any(fits(operand, wanted[0]) for operand in operands[:2])
     return len(operands) >= len(wanted) and all(

@@ -95,12 +95,10 @@ def _find_named_secret(word: Word, use: FileUse) -> Iterator[CallFinding]:
         yield _refuse_word(host, "a cloud machine gets its credentials there")
         return
     for text, whole in _path_candidates(word, use.program):
-        if any(
-            _may_open_secret(path, word, use, whole=whole)
-            for path in resolve_paths(use.folders, text)
-        ):
-            yield _refuse_word(text)
-            return
+        for path in resolve_paths(use.folders, text):
+            if _may_open_secret(path, word, use, whole=whole):
+                yield _refuse_word(text)
+                return
 
 
 def _find_secrets_in_script(name: str, word: Word) -> Iterator[CallFinding]:
@@ -145,9 +143,9 @@ def _path_candidates(word: Word, name: str) -> Iterator[tuple[str, bool]]:
         yield from _git_object_paths(text)
     if text[:1] == "-" and text[1:2] != "-":
         yield text[2:], False
-    tokens = _SEPARATORS.split(text)
+    bare = name in _SHELLS
+    tokens = _SEPARATORS.split(text) if bare or "/" in text else ()
     if len(tokens) > 1:
-        bare = name in _SHELLS
         yield from ((token, False) for token in tokens if token and (bare or "/" in token))
 
 

@@ -9,6 +9,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +29,8 @@ _COPY: Final = re.compile(
 
 _SWAP: Final = re.compile(r"(^|/)\.(?=[^/]+\.sw[a-p]$)")
 """The dot that an editor puts before the name of a file that it has open."""
+
+_WILD: Final = frozenset("*?[")
 
 LONGEST: Final = 4096
 """Bytes of the longest path that can be opened."""
@@ -67,7 +70,8 @@ def words(key: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def normalize(path: str) -> str:
     """Return `path` in the one spelling that is compared: relative to `/`, in lower case."""
-    path = re.sub(r"^~[^/]*", "/home/_", path)
+    if path[:1] == "~":
+        path = re.sub(r"^~[^/]*", "/home/_", path)
     path = posixpath.normpath("/" + follow_links(path.lower())) if path else ""
     return path.lstrip("/")
 
@@ -78,7 +82,7 @@ def is_secret(path: str, *, names: bool = True) -> bool:
     as if."""
     if len(path) > LONGEST:
         return False
-    below_root = path[:1] == "/" and _compile_places("rooted").match(normalize(path)) is not None
+    below_root = path[:1] == "/" and _names_place(normalize(path), "rooted")
     return below_root or _is_secret_path(normalize(path), names) or unknown_parent(path)
 
 
@@ -133,10 +137,12 @@ def _disk_patterns() -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _is_secret_path(path: str, names: bool) -> bool:
-    if _compile_places("places").search(path):
+    if _names_place(path, "places"):
         return not path.endswith(".pub")
-    if names and _compile_places("names").search(path) and not _is_public_path(path):
+    if names and _names_place(path, "names") and not _is_public_path(path):
         return True
+    if "." not in path and "~" not in path:
+        return False  # no copy is called so
     original = _COPY.sub("", _SWAP.sub(r"\1", path))
     return (
         original not in {path, ""}
@@ -172,28 +178,68 @@ def _parse_place(rule: str) -> SecretPlace:
 def unknown_parent(path: str) -> bool:
     """Return True if `path` goes below an open file, or up from a folder that a link of /proc
     names: it may lead anywhere."""
-    if _THROUGH_OPEN_FILE.match(path):
+    if path[:1] == "/" and _THROUGH_OPEN_FILE.match(path):
         return True
     return ".." in path and _CWD.search(path) is not None
 
 
+def _names_place(path: str, key: str) -> bool:
+    """Return True if `path`, spelled as all are, names one of the places under `key`.
+
+    There are a thousand. Only those that begin with parts of the path are compiled and tried.
+    """
+    known = _by_first_parts(key)
+    # `$` also matches before the end of a line.
+    parts = path.rstrip("\n").split("/")
+    for start in ("*", *parts, *map("/".join, pairwise(parts))):
+        if start in known and _compile_places(key, start).search(path):
+            return True
+    return False
+
+
 @cache
-def _compile_places(key: str) -> re.Pattern[str]:
-    return re.compile("(?:^|/)(?:" + "|".join(map(_place_expression, secret_places(key))) + ")")
+def _compile_places(key: str, start: str) -> re.Pattern[str]:
+    before = "^" if key == "rooted" else "(?:^|/)"
+    places = _by_first_parts(key)[start]
+    return re.compile(before + _any_of([[*_split_place(place)] for place in places]))
 
 
-def _place_expression(place: SecretPlace) -> str:
-    return "/".join(map(_part_expression, place.parts)) + ("(?:/|$)" if place.folder else "$")
+@cache
+def _by_first_parts(key: str) -> Mapping[str, Sequence[SecretPlace]]:
+    """Return the places under `key` by their first two parts, or by those before a pattern. All
+    that begin with a pattern stand below `*`."""
+    found: dict[str, list[SecretPlace]] = {}
+    for place in secret_places(key):
+        literal = takewhile(_WILD.isdisjoint, place.parts[:2])
+        found.setdefault("/".join(literal) or "*", []).append(place)
+    return found
 
 
-def _part_expression(part: str) -> str:
-    """Return one name as an expression: `*` is any characters but a leading dot, `?` one."""
-    start = r"(?!\.)" if part[0] in "*?" else ""
-    pieces: Iterator[str] = (
-        "[^/]*" if p == "*" else "[^/]" if p == "?" else p if p[0] == "[" else re.escape(p)
-        for p in re.findall(r"\[[^\]]*\]|[*?]|[^*?\[]+", part)
-    )
-    return start + "".join(pieces)
+def _any_of(choices: Sequence[Sequence[str]]) -> str:
+    """Return an expression for any of `choices`, each in pieces. Those that begin alike share their
+    beginning: to try one after the other takes long."""
+    shared: dict[str, list[Sequence[str]]] = {}
+    for first, *rest in choices:
+        shared.setdefault(first, []).append(rest)
+    found = [first + (_any_of(rests) if rests[0] else "") for first, rests in shared.items()]
+    return found[0] if len(found) == 1 else f"(?:{'|'.join(found)})"
+
+
+def _split_place(place: SecretPlace) -> Iterator[str]:
+    for part in place.parts[:-1]:
+        yield from (*_split_part(part), "/")
+    yield from (*_split_part(place.parts[-1]), "(?:/|$)" if place.folder else "$")
+
+
+def _split_part(part: str) -> Iterator[str]:
+    """Yield the pieces of one name as an expression: `*` is any characters but a leading dot, `?`
+    one."""
+    if part[0] in "*?":
+        yield r"(?!\.)"
+    for piece in re.findall(r"\[[^\]]*\]|[^\[]", part):
+        yield {"*": "[^/]*", "?": "[^/]"}.get(piece) or (
+            piece if len(piece) > 1 else re.escape(piece)
+        )
 
 
 _LINKS: Final = (
@@ -214,6 +260,10 @@ _LINKS: Final = (
     (re.compile(r"^/proc/[^/]+(?:/task/[^/]+)?/root(?=/|$)"), ""),
     (re.compile(r"^/proc/self/fd/[^/]+(?=/)"), ""),
 )
+_FOLDERS_OF_LINKS: Final = frozenset(
+    {"dev", "var", "proc", "etc", "sys", "bin", "sbin", "lib", "lib32", "lib64"}
+)
+"""The first part of each path that one of them matches."""
 
 
 @lru_cache(maxsize=4096)
@@ -233,6 +283,9 @@ def follow_links(path: str) -> str:
 
 
 def _follow_link(path: str) -> str:
+    # `$` also matches before the end of a line.
+    if path.split("/", 2)[1].rstrip("\n") not in _FOLDERS_OF_LINKS:
+        return path
     for link, target in _LINKS:
         path, count = link.subn(target, path)
         if count:

@@ -76,6 +76,8 @@ def dash_readings(words: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
 
 def with_plain_dashes(words: Sequence[Word]) -> tuple[Word, ...]:
     """Return `words` with a plain dash for each sign at their beginnings that looks like one."""
+    if "".join([word.text[:1] for word in words]).isascii():
+        return tuple(words)  # most calls, and the quickest way for them
     return tuple(map(_with_plain_dashes, words))
 
 

@@ -216,6 +216,8 @@ class _TreeReader:
         self.blank(at, node.end_byte, blanks)
 
     def blank(self, start: int, end: int, blanks: bytes) -> None:
+        if start == end or not self.source[start:end].strip(blanks):
+            return
         between = self.source[start:end].replace(b"\\\n", b"")
         if between.strip(blanks):
             raise Unreadable(between.decode(errors="replace")[:40], "not understood")

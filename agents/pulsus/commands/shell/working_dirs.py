@@ -43,8 +43,10 @@ def _folders_from_options(call: Sequence[Word]) -> Iterator[str]:
 def resolve_paths(folders: Sequence[str], path: str) -> Iterator[str]:
     """Yield `path` as it is written, and where it lies if the folders are what they seem."""
     yield path
+    if not folders:
+        return
     bare = re.sub(r"^~[+-]?\d*/", "", path) if path[:1] == "~" and path[1:2] != "/" else path
-    if folders and bare[:1] not in {"/", "~"}:
+    if bare[:1] not in {"/", "~"}:
         at = ""
         for folder in folders:
             at = posixpath.join(at, folder)
