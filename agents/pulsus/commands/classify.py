@@ -74,8 +74,10 @@ class Examined:
         weaker = (f for f in self.findings if f.intent == "read_only_conditional")
         return next(weaker, self.findings[0])
 
-    def category(self, deciding: CallFinding) -> Category | None:
+    @property
+    def category(self) -> Category | None:
         """Return the deciding finding's category, or else the first category."""
+        deciding = self.deciding
         if deciding.category is not None or deciding.reason.rule == CHANGES:
             return deciding.category
         return next((f.category for f in self.findings if f.category is not None), None)
@@ -96,8 +98,7 @@ def classify(command: str, context: JudgeContext | None = None) -> CommandVerdic
     measures = Measures()
     around = replace(context, calls=_judge_words, texts=_judge_text, seen=runs, measures=measures)
     examined = examine(command, around)
-    deciding = examined.deciding
-    category = examined.category(deciding)
+    deciding, category = examined.deciding, examined.category
     endless = any(f.category == "unbounded_stream" for f in examined.findings)
     return CommandVerdict(
         command=command,
@@ -190,8 +191,9 @@ def _has_silent_input(script: Script, place: int) -> bool:
     read_from = [r.target.text for r in script.redirects if r.place == place and r.operator == "<"]
     if read_from:
         return set(read_from) == {"/dev/null"}
-    source_call = tuple(word.text for word in script.stages[0].words)
-    return place == 1 and script.stages[1].fed and source_call in _SAYS_NOTHING
+    if place != 1 or not script.stages[1].fed:
+        return False
+    return tuple(word.text for word in script.stages[0].words) in _SAYS_NOTHING
 
 
 def judge_stage(stage: Stage, context: JudgeContext) -> Iterator[CallFinding]:

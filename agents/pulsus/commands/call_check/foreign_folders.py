@@ -41,10 +41,12 @@ def check_foreign_repository(
     """Yield a refusal of git that compares the files of a repository which is not in the current
     folder or below it: settings of that repository name programs for its files."""
     program, _, subcommand = node.partition(" ")
+    outside = [folder for folder in folders if _leads_outside(folder)]
+    if program != "git" or not outside:
+        return
     first = subcommand.partition(" ")[0]
     asked = {first, *(f"{first}:{one.name}" for one in parsed.given)}
-    outside = [folder for folder in folders if _leads_outside(folder)]
-    if program == "git" and outside and not asked.isdisjoint(_words("compared")):
+    if not asked.isdisjoint(_words("compared")):
         rule = "settings of that repository name programs that git runs for its files"
         yield refusal("allow", outside[0], rule, "call it in that repository")
 
@@ -78,10 +80,8 @@ def _leads_outside(folder: str) -> bool:
 def check_shared_folders(script: Script) -> Iterator[CallFinding]:
     """Yield a refusal of each call that follows settings of a folder where everybody may write."""
     for stage, folders in locate_calls(script):
-        name = program_name(unwrap(stage.words))
-        if not folders or name not in _words("follow"):
-            continue
-        if _is_shared(posixpath.join(*folders)):
+        name = program_name(unwrap(stage.words)) if folders else ""
+        if name in _words("follow") and _is_shared(posixpath.join(*folders)):
             yield _refuse_shared(name, folders[-1])
 
 

@@ -37,7 +37,7 @@ def check_piped_file_names(script: Script, tables: Tables, *, fed: bool) -> Iter
     for at, stage in enumerate(script.stages):
         call = with_plain_dashes(stage.words)
         inner = unwrap(call)
-        if "xargs" in wrappers(call):
+        if len(inner) < len(call) and "xargs" in wrappers(call):
             from_file = _has_option(call, _ARGUMENT_FILES)
             reads = inner and not (
                 _is_limited_to_names(inner) and not environment_options(program_name(inner))

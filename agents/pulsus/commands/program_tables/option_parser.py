@@ -60,7 +60,10 @@ class Parser:
         # What a subcommand refuses is refused there, whatever may stand before it.
         inherited = {name: option for name, option in above.items() if name not in node.refused}
         self.above: Mapping[str, Option] = {**inherited, **node.everywhere}
-        self.known: Mapping[str, Option] = {**self.above, **node.options}
+        # Most programs have nothing above them, and hundreds of options.
+        self.known: Mapping[str, Option] = (
+            {**self.above, **node.options} if self.above else node.options
+        )
         self.stop = stop_at_first or node.stops or node.style == "posix"
         self.given: list[ParsedOption] = []
         self.operands: list[Word] = []

@@ -58,13 +58,12 @@ def find_devices(
     found: Sequence[FileUse], script: Script, context: JudgeContext
 ) -> Iterator[CallFinding]:
     """Yield a refusal for each device that would be read as a file."""
-    calls = [use for use in found if use.program]
-    limited = len(calls) == 1 and _is_size_limited(calls[0].words)
+    calls = [use.words for use in found if use.program]
     for use in found:
         if not use.program and use.words[0].text != "<":
             continue
-        sized = limited if not use.program else _is_size_limited(use.words)
-        ends = partial(_is_ended_in_time, use, context, sized=sized)
+        readers = [use.words] if use.program else calls
+        ends = partial(_is_ended_in_time, use, context, readers)
         takes_devices = use.program in words("device_tools")
         shows_facts = takes_devices and (use.only_names or not use.deep)
         for at, word in enumerate(use.words):
@@ -93,9 +92,12 @@ def _mention_reader(found: CallFinding, word: Word, script: Script) -> CallFindi
     return found
 
 
-def _is_ended_in_time(use: FileUse, context: JudgeContext, *, sized: bool) -> bool:
+def _is_ended_in_time(
+    use: FileUse, context: JudgeContext, readers: Sequence[Sequence[Word]]
+) -> bool:
     """Return True if a number of bytes, or `timeout N`, ends the call in time. The N seconds are
     then counted."""
+    sized = len(readers) == 1 and _is_size_limited(readers[0])
     if sized or not (use.bounded or context.bounded):
         return sized
     return ends_in_time(replace(context, within=min(context.within, use.within)))

@@ -42,7 +42,7 @@ def find_reshaped_environment(script: Script) -> Iterator[CallFinding]:
     """Yield a refusal of each program that takes secrets of a described environment apart from
     their names."""
     described = False
-    for stage in script.stages:
+    for stage in script.stages if len(script.stages) > 1 else ():
         inner = unwrap(stage.words)
         if not stage.fed:
             described = False

@@ -128,8 +128,9 @@ def _carried_words(words: Sequence[Word], inner: Sequence[Word]) -> Sequence[Wor
     places = [at for at, word in enumerate(inner) if word.text in marks] if marks else []
     if places:
         return inner[places[0] + 1 :]
-    splits = any(_SPLITS.match(word.text) for word in words) and "env" in wrappers(words)
-    return words[1:] if splits else ()
+    if len(inner) == len(words) or "env" not in wrappers(words):
+        return ()
+    return words[1:] if any(_SPLITS.match(word.text) for word in words) else ()
 
 
 @cache

@@ -42,6 +42,8 @@ _OWN_PATTERNS: Final = {
 }
 """Programs that know patterns of file names themselves, quoted ones too."""
 
+_WILD: Final = frozenset("*?[")
+
 _SEPARATORS: Final = re.compile(r"[\s'\"=,:;@()<>|&`{}\\]+")
 _BRACES: Final = re.compile(r"([^\s{}]{0,256})\{([^{}\s]{0,256},[^{}\s]{0,256})\}([^\s{}]{0,256})")
 _NAME: Final = re.compile(r"[\w.+@%~*?\[\]!^-]+")
@@ -129,7 +131,7 @@ def _last_part(path: str) -> str:
 def _is_secret(path: str, *, wild: bool, names: bool) -> bool:
     if is_secret(path, names=names):
         return True
-    return wild and any(c in path for c in "*?[") and secret_pattern(path, names=names)
+    return wild and not _WILD.isdisjoint(path) and secret_pattern(path, names=names)
 
 
 def _path_candidates(word: Word, name: str) -> Iterator[tuple[str, bool]]:

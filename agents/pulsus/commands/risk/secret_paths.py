@@ -135,7 +135,6 @@ def _disk_patterns() -> tuple[str, ...]:
     return tuple(str(rules()["disks"]).split())
 
 
-@lru_cache(maxsize=4096)
 def _is_secret_path(path: str, names: bool) -> bool:
     if _names_place(path, "places"):
         return not path.endswith(".pub")

@@ -180,15 +180,15 @@ def _call_rules_by_name() -> tuple[
 def _is_in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
     """Return True if the call has the wanted options, and begins with the other wanted words."""
     options = [one for one in wanted if one.lstrip("*")[:1] == "-"]
-    if not all(any(fits(text, option) for text in texts) for option in options):
-        return False
     rest = [one for one in wanted if one not in options]
     for before, text in pairwise(["", *texts]):
-        if rest and _is_wanted_word(text.lower(), rest[0].lower()):
+        if not rest:
+            break
+        if _is_wanted_word(text.lower(), rest[0].lower()):
             rest = rest[1:]
-        elif rest and text[:1] != "-" and before[:1] != "-":
+        elif text[:1] != "-" and before[:1] != "-":
             return False
-    return not rest
+    return not rest and all(any(fits(text, option) for text in texts) for option in options)
 
 
 def _is_wanted_word(text: str, wanted: str) -> bool:

@@ -102,19 +102,22 @@ def _may_begin_with_place(parts: Sequence[str], place: SecretPlace) -> bool:
 
 @lru_cache(maxsize=4096)
 def _may_be_secret_name(pattern: str) -> bool:
-    return any(_is_name_meant(pattern, place.parts[0]) for place in secret_places("names"))
+    """Return True if `pattern` means a file of a secret name: both share letters, or the ending."""
+    endings, names = _secret_names()
+    _, dot, own = pattern.rpartition(".")
+    if dot and own.strip("*?") and any(patterns_overlap(own, ending) for ending in endings):
+        return True
+    return any(_is_similar_name(pattern, one) and _may_match_part(pattern, one) for one in names)
 
 
-def _is_name_meant(pattern: str, name: str) -> bool:
-    """Return True if `pattern` means a file called `name`: both share letters, or the ending."""
-    stem, dot, ending = name.rpartition(".")
-    if stem == "*" and dot:
-        own = pattern.rpartition(".")[2]
-        return "." in pattern and bool(own.strip("*?")) and patterns_overlap(own, ending)
-    return _is_similar_name(pattern, name) and _may_match_part(pattern, name)
+@cache
+def _secret_names() -> tuple[Sequence[str], Sequence[str]]:
+    """Return the endings of names that any letters may begin (`*.pem`), and the other names."""
+    names = [place.parts[0] for place in secret_places("names")]
+    endings = [name for name in names if name.rpartition(".")[:2] == ("*", ".")]
+    return [name[2:] for name in endings], [name for name in names if name not in endings]
 
 
-@lru_cache(maxsize=16384)
 def _may_match_part(pattern: str, name: str) -> bool:
     """Return True if one part of a pattern can be `name`. If both have stars, they also have to be
     alike."""
@@ -130,10 +133,7 @@ def _is_similar_name(pattern: str, name: str) -> bool:
     chance."""
     least = 1 if name[0] == "." else _LEAST
     (head, tail), (own_head, own_tail) = _literal_ends(pattern, _STARS), _literal_ends(name, _MARKS)
-    return (
-        _count_shared_letters(head, own_head) >= least
-        or _count_shared_letters(tail, own_tail) > _LEAST
-    )
+    return _begin_alike(head, own_head, least) or _begin_alike(tail, own_tail, _LEAST + 1)
 
 
 @lru_cache(maxsize=4096)
@@ -143,10 +143,9 @@ def _literal_ends(name: str, marks: re.Pattern[str]) -> tuple[str, str]:
     return parts[0], parts[-1][::-1]
 
 
-def _count_shared_letters(one: str, other: str) -> int:
-    """Return how many letters both begin with."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+def _begin_alike(one: str, other: str, count: int) -> bool:
+    """Return True if both begin with the same letters, `count` of them or more."""
+    return len(one) >= count and other.startswith(one[:count])
 
 
 def _stem_of_name(name: str) -> str:

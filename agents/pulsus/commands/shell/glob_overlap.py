@@ -34,9 +34,21 @@ def _compile_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(translate(pattern))
 
 
-@lru_cache(maxsize=4096)
 def patterns_overlap(one: str, other: str) -> bool:
     """Return True if some name fits both (`*` any characters, `?` one), in time |one| · |other|."""
+    # Most pairs begin or end with letters that differ.
+    if _differ(one[:1], other[:1]) or _differ(one[-1:], other[-1:]):
+        return False
+    return _have_common_name(one, other)
+
+
+def _differ(one: str, other: str) -> bool:
+    """Return True if the letters differ, and neither stands for others."""
+    return one != other and one not in "*?" and other not in "*?"
+
+
+@lru_cache(maxsize=4096)
+def _have_common_name(one: str, other: str) -> bool:
     if _shortest_length(one) > _longest_length(other) or _shortest_length(other) > _longest_length(
         one
     ):

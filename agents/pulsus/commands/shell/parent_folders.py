@@ -36,7 +36,9 @@ def read_from_root(path: str) -> str:
 
     How deep that folder lies is not known, so `../..` is `/` and `../etc` is `/etc`.
     """
-    whole = posixpath.normpath(re.sub(r"^~[^/]*", "/home/_", path))
+    if path[:1] == "~":
+        path = re.sub(r"^~[^/]*", "/home/_", path)
+    whole = posixpath.normpath(path)
     if not climbs(whole):
         return whole
     return posixpath.normpath("/" + whole)

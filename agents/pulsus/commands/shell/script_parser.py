@@ -115,7 +115,7 @@ def parse_command(command: str) -> Script:
 
     The last few are kept: verdict, policy, explanation and plan are asked of the same text.
     """
-    joined = _JOINED.search(command)
+    joined = _JOINED.search(command) if "\n" in command else None
     if joined is not None:
         raise Unreadable(joined[0], "a line that is continued within a word")
     try:
@@ -228,10 +228,10 @@ class _TreeReader:
         A number before `>` may be a word's end or not; only a mark behind another letter ends one.
         """
         for one, other in pairwise(words):
+            if self.source[one.end_byte : other.start_byte].replace(b"\\\n", b""):
+                continue
             marked = other.type == "file_redirect" and self.text(other)[:1] in {"<", ">", "&"}
-            ends = marked and _NUMBER.search(self.text(one)) is None
-            between = self.source[one.end_byte : other.start_byte].replace(b"\\\n", b"")
-            if not between and not ends:
+            if not marked or _NUMBER.search(self.text(one)):
                 joined = self.source[one.start_byte : other.end_byte].decode(errors="replace")
                 raise Unreadable(joined[:40], "the parser and the shell may differ on its words")
 

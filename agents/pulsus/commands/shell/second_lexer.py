@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pulsus.commands.shell.words import Unreadable
@@ -36,23 +37,24 @@ _WHOLE: Final = frozenset(
 
 def tokens(command: str) -> Iterator[str]:
     """Yield words, operators and redirections' numbers, in order. Raises Unreadable."""
-    return (token for _, token in placed(command))
+    return map(itemgetter(1), placed(command))
 
 
 def placed(command: str) -> Iterator[tuple[int, str]]:
     """Yield each token with the place where it begins. Raises Unreadable."""
     at = 0
-    while at < len(command):
-        found = _NEXT.match(command, at)
-        if found is None:
-            rest = command[at:]
-            quoted = "'" in rest or '"' in rest
-            raise Unreadable(
-                rest[:40], "a quote is not closed" if quoted else "nothing follows the backslash"
-            )
+    for found in _NEXT.finditer(command):
+        if found.start() != at:
+            break
         if found[1] is not None:
             yield at, found[1]
         at = found.end()
+    if at < len(command):
+        rest = command[at:]
+        quoted = "'" in rest or '"' in rest
+        raise Unreadable(
+            rest[:40], "a quote is not closed" if quoted else "nothing follows the backslash"
+        )
 
 
 def parsed(root: Node, source: bytes) -> Iterator[str]:

@@ -5,19 +5,30 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from pulsus.commands.shell.script_parser import Script, Stage
+from pulsus.commands.shell.script_parser import SameScript, Script, Stage
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name, unwrap
 
 _OPTIONS: Final = {"-C", "--chdir", "--directory", "--cwd", "-D", "-chdir", "--project-directory"}
 
 
-def locate_calls(script: Script) -> Iterator[tuple[Stage, tuple[str, ...]]]:
-    """Yield each call with the folders it is in: those that `cd` went to before, one in another,
-    and those that its own options name."""
+def locate_calls(script: Script) -> tuple[tuple[Stage, tuple[str, ...]], ...]:
+    """Return each call with the folders it is in: those that `cd` went to before, one in another,
+    and those that its own options name. Those of the last few scripts are kept: several rules ask
+    about the same one."""
+    return _located(SameScript(script))
+
+
+@lru_cache(maxsize=16)
+def _located(same: SameScript) -> tuple[tuple[Stage, tuple[str, ...]], ...]:
+    return tuple(_locate(same.script))
+
+
+def _locate(script: Script) -> Iterator[tuple[Stage, tuple[str, ...]]]:
     folders: tuple[str, ...] = ()
     for stage in script.stages:
         yield stage, (*folders, *_folders_from_options(stage.words))
