@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -15,12 +15,13 @@ from pulsus.core.arguments.rows.row_filler import RowRequest, fill_rows
 from pulsus.core.arguments.step_filler import fill_steps
 from pulsus.core.arguments.write_choices import propose_write_choices
 from pulsus.core.contract import type_compatibility, type_hints
+from pulsus.core.telemetry.redaction import redact, redact_value
 from pulsus.core.text.exclusions import says_only_excluded
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.inputs.plan_steps import StepInputs
 
 if TYPE_CHECKING:
-    from pulsus.core.types import InputModelUse
+    from pulsus.core.types import InputModelUse, JsonValue
     from pulsus.routing.inputs.ask_model_for_inputs import InputModel
 
 
@@ -86,7 +87,13 @@ def read_values(
     dropped = [
         v.text for own, kept in zip(values, fitting, strict=True) for v in own if v not in kept
     ]
-    unused = (*_unused(fillings, values, heard, single=len(steps) == 1), *dropped)
+    is_secret = _find_secrets(request)
+    fitting = [
+        [v for v in _without_named_secrets(own) if not is_secret(v.text, v.value)]
+        for own in fitting
+    ]
+    unread = (*_unused(fillings, values, heard, single=len(steps) == 1), *dropped)
+    unused = tuple(text for text in unread if not is_secret(text))
     # A value that is the default is understood, and changes nothing.
     new = tuple(
         tuple(one for one in own if not _is_default(step, one))
@@ -130,6 +137,27 @@ def improve_values(
     dropped = [value.text for value in filling.values if value not in fitting]
     unused = (*filling.unused, *dropped)
     return RequestValues((tuple(fitting),), unused, read.same_as_default), use
+
+
+def _find_secrets(request: str) -> Callable[..., bool]:
+    """Return a test of words and values: True if they hold what is a secret in the request.
+
+    A secret is neither used nor proposed, and nothing names it: logs and plans would keep it.
+    """
+    shown = redact(request)
+
+    def is_secret(*found: JsonValue) -> bool:
+        texts = (one for one in found if isinstance(one, str))
+        return any(text in request and text not in shown for text in texts)
+
+    return is_secret if shown != request else lambda *_: False
+
+
+def _without_named_secrets(values: Sequence[FilledValue]) -> list[FilledValue]:
+    """Return the values without those that another one calls a secret, as `key: password` does."""
+    row = {one.name: one.value for one in values}
+    shown = redact_value(dict(row))
+    return [one for one in values if isinstance(shown, dict) and shown[one.name] == one.value]
 
 
 def _without(text: str, spoken: Sequence[str]) -> str:

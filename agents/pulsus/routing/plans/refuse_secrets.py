@@ -43,12 +43,16 @@ def refuse_secret_texts(project: Project, plan: Plan) -> None:
             if project.redactor.redact_value(written) != written:
                 raise _secret_error(f"{step.id}.{place}", step=step.id)
     if project.redactor.redact(plan.description) != plan.description:
-        raise _secret_error("the description of the plan")
+        raise _secret_error(
+            "the request holds what",
+            hint="leave it out of the words; a tool names it under Secrets:, and reads it from the "
+            "environment",
+        )
 
 
-def _secret_error(what: str, **details: str) -> UsageError:
+def _secret_error(what: str, hint: str = "", **details: str) -> UsageError:
     return UsageError(
         f"{what} looks like a secret, and a plan file and its runs are read by others",
-        hint="let the tool name it under Secrets:, and set it in the environment",
+        hint=hint or "let the tool name it under Secrets:, and set it in the environment",
         **details,
     )

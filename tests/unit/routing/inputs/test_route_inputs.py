@@ -16,6 +16,7 @@ from pulsus.routing.inputs.missing_inputs import (
 )
 from pulsus.routing.inputs.missing_words import IncompleteCall
 from pulsus.routing.inputs.route_inputs import call_values, with_inputs
+from tests.shipped import TOOLS
 
 CALL = IncompleteCall(("pulsus", "run", "biggest_files"))
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
@@ -379,3 +380,33 @@ def test_a_word_that_stands_twice_is_still_proposed_after_one_input_was_given_it
     twice = f"{CRON_JOB} in www-data"
     found = filled(twice, "command=/x", "place=www-data", tool=tool)
     assert found.proposed["user"].value == "www-data"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "set password to hunter2hunter2 in app.yaml",
+        "set db.password = hunter2hunter2 in app.yaml",
+        "change the db_password of app.yaml to 'hunter2 hunter2'",
+        "in app.yaml set api_key=hunter2hunter2",
+        "set password to hunter in app.yaml",
+    ],
+)
+def test_a_secret_of_the_request_is_neither_proposed_nor_named(request_):
+    tool = next(tool for tool in TOOLS if tool.name == "set_config_line")
+    done = filled(request_, tool=tool)
+    assert {"path", "key"} <= done.proposed.keys()
+    assert "value" in {arg.name for arg in done.missing}
+    assert "hunter" not in repr(
+        (done.proposed, done.inputs, done.unused, done.left_out, done.notes)
+    )
+
+
+def test_an_ordinary_setting_of_the_request_is_still_proposed():
+    tool = next(tool for tool in TOOLS if tool.name == "set_config_line")
+    done = filled("set timeout to 30 in app.yaml", tool=tool)
+    assert {name: one.value for name, one in done.proposed.items()} == {
+        "path": "app.yaml",
+        "key": "timeout",
+        "value": "30",
+    }

@@ -73,7 +73,18 @@ _WORDS: Final = (
     r"password|passwort|kennwort|passphrase|passcode|mot de passe|contraseña|senha"
     r"|pin|api[ -]key|token|secret"
 )
+_SET: Final = (
+    r"\b(?:set|change|reset|update|replace|rotate|overwrite|make|switch)[ \t]{1,3}"
+    r"(?:\S{1,40}[ \t]{1,3}){0,4}?[\w.-]{0,40}?(?:password|passwd|passphrase|passwort|kennwort"
+    r"|\bpasscode|\bpin|secret|token|api[ _-]?key|(?:secret|access|private)[ _-]key)"
+    r"(?:[ \t]{1,3}(?:of|for|on|in|at|from)[ \t]{1,3}\S{1,64}){0,2}[ \t]{1,3}"
+)
+"""The verb tells "set the token to …" from "copy the token to web1"."""
+_SET_VALUE: Final = r"(?!\d{1,3}(?!\S))(?=\S{0,99}[\d!@#$%^&*])[^\s\[\"']\S*"
 _SENTENCES: Final = (
+    rf"(?i:({_SET}(?:to|with|as|into)[ \t]{{1,3}}(?:be[ \t])?){_SET_VALUE})",
+    rf"(?i:({_SET}(?:to|with|as|into)[ \t]{{1,3}}(?:be[ \t])?[\"'])[^\"'\r\n\[][^\"'\r\n]*)",
+    rf"(?i:({_SET}from[ \t]{{1,3}}){_SET_VALUE}(?=[ \t]{{1,3}}to[ \t]))",
     # "the password is wrong" is no secret: one has a digit or a sign.
     rf"(?i:(\b(?:{_WORDS})[ \t]{{1,3}}(?:is|was|ist|lautet|est|es)[ \t]{{0,3}}:?[ \t]{{1,3}})"
     r"(?=\S{0,99}[\d!@#$%^&*])[^\s\[]\S*)",
