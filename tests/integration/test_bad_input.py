@@ -891,3 +891,48 @@ def test_a_folder_or_a_missing_file_for_a_shipped_tool_is_a_usage_error(
     line = told(pulsus_here(ROOT, *call, *state), "USAGE", 2)
     assert re.search(rf"input path='{given}' of \S+: {reason}", line)
     assert "Error:" not in line
+
+
+@pytest.mark.seconds
+def test_a_folder_inside_a_project_is_told_where_the_project_is(tmp_path):
+    project = make(tmp_path / "project", warm=False)
+    below = project / "docs" / "notes"
+    below.mkdir(parents=True)
+    done = pulsus(below, "route", HELLO)
+    told(done, "WORKFLOWS_MISSING", 2)
+    assert f"the project above is '{project}'" in done.err
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (("run", "plan.yaml"), "a plan file is run with: pulsus apply plan.yaml"),
+        (("run", HELLO), f"a request in words is run with: pulsus route '{HELLO}' --run"),
+        (("run", "say_helo"), "did you mean demo/greet/say_hello?"),
+        (("tools", "remove", "demo/greet/say_helo"), "did you mean demo/greet/say_hello?"),
+        (("rollback", "say_helo"), "did you mean demo/greet/say_hello?"),
+    ],
+)
+def test_what_is_no_tool_is_answered_with_the_command_or_name_that_was_meant(tmp_path, call, hint):
+    project = make(tmp_path / "project", warm=False)
+    assert pulsus(project, *PROMOTE).code == 0
+    done = pulsus(project, *call)
+    told(done, "TOOL_NOT_FOUND", 2)
+    assert hint in done.err
+
+
+@pytest.mark.parametrize(
+    ("lines", "hint"),
+    [
+        ('state_dir = "abc\n', "a text ends on its own line: close its quotes there"),
+        ("[tool.pulsus.ranker]\ntau = 0.5\n", "write ranker.tau"),
+    ],
+)
+def test_a_mistake_in_the_settings_is_answered_with_its_own_way_out(fresh, lines, hint):
+    settings = fresh / "config" / "pulsus.toml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text(lines, encoding="utf-8")
+    done = pulsus_here(fresh, HELLO)
+    told(done, "CONFIG_INVALID", 2)
+    assert hint in done.err

@@ -46,6 +46,11 @@ def test_an_undo_names_every_backup_that_it_leaves(changed):
     second = done.json["outputs"]["backup"]
     assert {str(path) for path in folder.glob("app.yaml.*.bak")} == {str(first), second}
     assert "workers: 8" in (folder / second).read_text(encoding="utf-8")
+    again = pulsus_here(folder, "apply", "undo.yaml", "--yes")
+    assert again.code == 6
+    assert (
+        f"{done.json['run_id']} undid {run_id}: if that was this plan, nothing is left" in again.err
+    )
     listed = pulsus(folder, "runs", "list", "--output", "json").json["runs"]
     assert [each["undone_by"] for each in listed] == [None, done.json["run_id"]]
     assert f"{run_id}  done, undone  " in pulsus_here(folder, "runs", "list").out

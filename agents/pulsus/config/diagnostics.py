@@ -29,6 +29,8 @@ _DOTTED_NAME = late_pattern(r"(?<![\w.])[a-z_]+(?:\.[a-z_]+)+(?![\w.])")
 
 _ALIKE = 75
 """Likeness, of 100, from which an unknown name is taken for a slip of a known one."""
+_PYPROJECT = "tool.pulsus."
+"""The table of pyproject.toml that has the settings, as a part of a name."""
 
 
 def invalid_value_error(
@@ -124,7 +126,9 @@ def unknown_key_error(key: str, known: Iterable[str], origin: str) -> ConfigErro
     choices = {each: each.removeprefix(shared) for each in beside or sorted(known)}
     wanted = key.removeprefix(shared)
     near = process.extractOne(wanted, choices, scorer=fuzz.ratio, score_cutoff=_ALIKE)
-    if near:
+    if key.startswith(_PYPROJECT):
+        hint = f"`tool.pulsus` belongs into pyproject.toml: write {key.removeprefix(_PYPROJECT)}"
+    elif near:
         hint = f"did you mean {near[2]}?"
     elif beside:
         hint = f"there are: {', '.join(beside)}"

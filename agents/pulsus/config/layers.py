@@ -127,6 +127,8 @@ def _unreadable(error: Exception) -> tuple[str, str]:
     if at_end:
         reason += " at the end of the file: something before it is not closed or not finished"
         return reason, "close every [, {, quote and value that the file opens"
+    if reason.startswith("Illegal character '\\n'"):
+        return reason, "a text ends on its own line: close its quotes there"
     return str(error), "correct the file"
 
 

@@ -44,11 +44,7 @@ def discover(
     """
     root = _readable_folder(workflows_root)
     if root is None:
-        raise WorkflowsMissing(
-            f"there is no readable workflows folder at {str(workflows_root)!r}",
-            hint="make a project there with `pulsus init`, name the folder of another with "
-            "--project, or set workflows_root",
-        )
+        raise _workflows_missing(workflows_root)
     roots = [root]
     warnings: list[str] = []
     for source in extra:
@@ -187,6 +183,21 @@ def _readable_folder(path: Path) -> Path | None:
         return None
 
 
+def _workflows_missing(workflows_root: Path) -> WorkflowsMissing:
+    """Return the error, with the project that the folder lies in, if there is one."""
+    name, folder = workflows_root.name, workflows_root.parent
+    above = next((each for each in folder.parents if _readable_folder(each / name)), None)
+    hint = (
+        f"the project above is {str(above)!r}: go there, or name it with --project"
+        if above
+        else "make a project there with `pulsus init`, name the folder of another with "
+        "--project, or set workflows_root"
+    )
+    return WorkflowsMissing(
+        f"there is no readable workflows folder at {str(workflows_root)!r}", hint=hint
+    )
+
+
 def find_tool(catalogue: Catalogue, ref: str) -> ToolSpec:
     """Return the one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""
     found = catalogue.find(ref)
@@ -195,13 +206,17 @@ def find_tool(catalogue: Catalogue, ref: str) -> ToolSpec:
     if found:
         listed = ", ".join(t.id for t in found)
         raise ToolAmbiguous(f"{ref!r} may be {listed}", hint="give the whole id")
-    from pulsus.core.text.similar_names import did_you_mean  # only on this error path
+    import shlex  # as the next one, only on this error path
+
+    from pulsus.core.text.similar_names import did_you_mean
 
     ids = [tool.id for tool in catalogue.tools]
     if not ids and not catalogue.broken:
         hint = "the catalogue is empty: `pulsus init` copies the starter tools"
         raise ToolNotFound(f"no tool is called {ref!r}", hint=hint)
-    raise ToolNotFound(
-        f"no tool is called {ref!r}",
-        hint=did_you_mean(ref, ids, "`pulsus tools list` shows every id"),
-    )
+    otherwise = "`pulsus tools list` shows every id"
+    if ref.endswith((".yaml", ".yml")):
+        otherwise = f"a plan file is run with: pulsus apply {shlex.quote(ref)}"
+    elif " " in ref.strip():
+        otherwise = f"a request in words is run with: pulsus route {shlex.quote(ref)} --run"
+    raise ToolNotFound(f"no tool is called {ref!r}", hint=did_you_mean(ref, ids, otherwise))

@@ -75,7 +75,8 @@ def run(session: CommandSession, commit: str | None) -> None:
         console.echo(
             f"accepted {console.counted(count, 'record')} of {_tools(found)}"
             if found
-            else "no record waits for you: you approved every promotion record here"
+            else "no record waits for you: you made or accepted each, or it was here when your "
+            "log began"
         )
 
 

@@ -41,11 +41,14 @@ from pulsus.execution.workers.warm_process import WarmProcess
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.plans.changes_since_review import require_unmoved
-from pulsus.routing.plans.later_edits import list_later_edits, undone_run
+from pulsus.routing.plans.later_edits import UNDO, list_later_edits, undone_run
 from pulsus.routing.plans.plan_host import PlanHost
 from pulsus.routing.plans.refuse_secrets import refuse_secrets
 from pulsus.routing.plans.run_results import read_outputs, read_results
 from pulsus.routing.plans.save_plan import find_missing, find_tools
+
+_MOST_RUNS = 200
+"""Latest runs among which an undo is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,13 +239,25 @@ def _require_reviewed_edits(project: Project, saved: SavedPlan) -> None:
         return
     untold = [note for note in found if note not in saved.notes]
     if untold:
+        before = _find_undo(project, run_id)
+        done = f"{before} undid {run_id}: if that was this plan, nothing is left to do; else "
         raise PlanMoved(
             "the undo is not applied, because a file was changed since it was made: "
             + "; ".join(untold),
-            hint=f"look at the change, then make and review the undo again: pulsus runs undo "
-            f"{run_id} -o NEW_FILE",
+            hint=f"{done if before else ''}look at the change, then make and review the undo "
+            f"again: pulsus runs undo {run_id} -o NEW_FILE",
             moved=untold,
         )
+
+
+def _find_undo(project: Project, run_id: str) -> str | None:
+    """Return the latest finished run that undid this one, of the last 200 runs."""
+    with closing(open_journal_of(project, run_id)) as journal:
+        for each in journal.list_runs(_MOST_RUNS):
+            named = UNDO.fullmatch(each.request)
+            if named and named[1] == run_id and each.state == "done":
+                return each.run_id
+    return None
 
 
 @contextmanager

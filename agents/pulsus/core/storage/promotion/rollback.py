@@ -60,9 +60,11 @@ def find_promoted(workflows_root: Path, ref: str) -> Target:
     if len(found) > 1:
         raise ToolAmbiguous(f"{ref!r} may be {', '.join(found)}", hint="give the whole id")
     if not found:
-        raise ToolNotFound(
-            f"no promoted tool is called {ref!r}", hint="`pulsus tools list` shows every id"
-        )
+        from pulsus.core.text.similar_names import did_you_mean  # only on this error path
+
+        known = {record.tool_id for record in records}
+        hint = did_you_mean(name, known, "`pulsus tools list` shows every id")
+        raise ToolNotFound(f"no promoted tool is called {ref!r}", hint=hint)
     return target_of(found[0])
 
 
