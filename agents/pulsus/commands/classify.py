@@ -167,14 +167,15 @@ def _judge_script(
     yield from find_wide_formats(found)
     yield from check_piped_file_names(script, context.tables, fed=context.fed)
     yield from find_reshaped_environment(script)
-    yield from check_shared_folders(script)
+    calls = locate_calls(script)
+    yield from check_shared_folders(calls)
     for redirect in script.redirects:
         yield from check_redirect(redirect)
         if context.measures is not None:
             opened = (Word(redirect.operator), redirect.target)
             context.measures.destinations += mounted_hosts(opened)
     read_from = any(r.operator == "<" and r.target.text != "/dev/null" for r in script.redirects)
-    for place, (stage, folders) in enumerate(locate_calls(script)):
+    for place, (stage, folders) in enumerate(calls):
         fed, silent = context.fed or stage.fed or read_from, _has_silent_input(script, place)
         same = fed == context.fed and silent == context.silent and not folders
         inside = (*context.folders, *folders)

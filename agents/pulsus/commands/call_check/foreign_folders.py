@@ -16,8 +16,7 @@ from pulsus.commands.command_verdict import CallFinding, refusal
 from pulsus.commands.program_tables.option_parser import Parsed
 from pulsus.commands.risk.secret_paths import follow_links
 from pulsus.commands.shell.parent_folders import read_from_root
-from pulsus.commands.shell.script_parser import Script
-from pulsus.commands.shell.working_dirs import locate_calls
+from pulsus.commands.shell.script_parser import Stage
 from pulsus.commands.shell.wrappers import program_name, unwrap
 from pulsus.commands.shipped_data import rules_of
 
@@ -77,9 +76,12 @@ def _leads_outside(folder: str) -> bool:
     return folder[:1] in {"/", "~", "-"} or ".." in folder.split("/")
 
 
-def check_shared_folders(script: Script) -> Iterator[CallFinding]:
-    """Yield a refusal of each call that follows settings of a folder where everybody may write."""
-    for stage, folders in locate_calls(script):
+def check_shared_folders(
+    calls: Sequence[tuple[Stage, tuple[str, ...]]],
+) -> Iterator[CallFinding]:
+    """Yield a refusal of each of `calls`, which stand with their folders, that follows settings of
+    a folder where everybody may write."""
+    for stage, folders in calls:
         name = program_name(unwrap(stage.words)) if folders else ""
         if name in _words("follow") and _is_shared(posixpath.join(*folders)):
             yield _refuse_shared(name, folders[-1])

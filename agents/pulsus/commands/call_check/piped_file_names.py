@@ -105,6 +105,8 @@ def _find_name_list(inner: Sequence[Word]) -> str | None:
             named = (text for text in texts if text[:1] == "@" and len(text) > 1)
             return next(named, None)
         for at, text in enumerate(texts):
+            if text[:1] != option[:1]:
+                continue
             if option in _NO_VALUE and re.fullmatch(_bundle_with(option), text):
                 return "-"
             if text == option or (option[:2] != "--" and re.fullmatch(rf"-\w*{option[1:]}", text)):

@@ -27,7 +27,7 @@ _MOUNTED: Final = re.compile(r"/+(?P<top>[^/]+)/+(?P<host>[^/]+)")
 def mounted_hosts(words: Sequence[Word], folders: Sequence[str] = ()) -> Iterator[Destination]:
     """Yield the hosts of paths below the folders that an automounter is usually set to."""
     program = words[0].text.rpartition("/")[2] if words else ""
-    at = posixpath.join("", *folders)
+    at = posixpath.join("", *folders) if folders else ""
     near = bool(_NEAR.match(at))
     for word in words[1:]:
         if not near and (_SIGNS.isdisjoint(word.text) or not _LIKELY.search(word.text)):

@@ -45,7 +45,8 @@ def with_variables(
     destinations: Iterable[Destination], variables: Iterable[tuple[str, str]]
 ) -> tuple[Destination, ...]:
     """Return the destinations, each with the values that may be sent to it as well."""
-    sent = _telling(tuple(dict.fromkeys(variables)))
+    different = tuple(dict.fromkeys(variables))
+    sent = _telling(different) if different else ()
     if not sent:
         return tuple(dict.fromkeys(destinations))
     return tuple(

@@ -7,8 +7,8 @@ its table.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from itertools import pairwise, takewhile
 from math import inf
 from typing import Final
@@ -28,6 +28,9 @@ _RUNS_FOUND: Final = {
     "fd": {"-x", "-X", "--exec", "--exec-batch"},
     "fdfind": {"-x", "-X", "--exec", "--exec-batch"},
 }
+
+_NAMING: Final = frozenset({"-name", "-iname", "--include"})
+"""Options that a pattern of names follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,7 @@ def _describe_use(
         pattern=_name_pattern(texts),
         searched=_pattern_positions(inner, tables),
         apart=_hidden_key_positions(inner, tables),
-        names=name not in words("no_files") and not set(public) & set(texts),
+        names=name not in words("no_files") and set(public).isdisjoint(texts),
         bounded=within is not None,
         within=inf if within is None else within,
     )
@@ -138,18 +141,27 @@ def _shortest_timeout(call: Sequence[Word]) -> float:
     return min((deadline(a[len(a) - len(b) - 1].text) for a, b in calls), default=inf)
 
 
-@lru_cache(maxsize=4096)
 def rule_for_program(key: str, name: str) -> str | None:
-    """Return the rule of the program `name` below `key`, or None. Keys may list several
-    programs."""
-    return next((str(v) for k, v in rules()[key].items() if name in k.split()), None)
+    """Return the rule of the program `name` below `key`, or None."""
+    return _rules_by_program(key).get(name)
+
+
+@cache
+def _rules_by_program(key: str) -> Mapping[str, str]:
+    """Return the rules below `key` by program, of which a key may list several. The first rule of a
+    program counts."""
+    found: dict[str, str] = {}
+    for names, rule in rules()[key].items():
+        for name in names.split():
+            found.setdefault(name, str(rule))
+    return found
 
 
 def _is_recursive(name: str, texts: Sequence[str]) -> bool:
     recursive = rule_for_program("recursive", name)
     if recursive is not None and (not recursive or _has_option(texts, recursive)):
         return True
-    return bool(_RUNS_FOUND.get(name, set()) & set(texts))
+    return not _RUNS_FOUND.get(name, set()).isdisjoint(texts)
 
 
 def _has_option(texts: Sequence[str], options: str) -> bool:
@@ -167,9 +179,11 @@ def _has_option(texts: Sequence[str], options: str) -> bool:
 
 def _name_pattern(texts: Sequence[str]) -> str:
     """Return the pattern of the names of files that find or grep look into, or `*`."""
+    included = [text[10:] for text in texts if text.startswith("--include=")]
+    if not included and _NAMING.isdisjoint(texts):
+        return "*"
     unsure = {"-o", "-or", "!", "-not", ",", "-iregex", "-regex"} & set(texts)
     named = [b for a, b in pairwise(texts) if a in {"-name", "-iname"}]
-    included = [text[10:] for text in texts if text.startswith("--include=")]
     named += included + [b for a, b in pairwise(texts) if a == "--include"]
     return named[0] if len(named) == 1 and not unsure else "*"
 

@@ -105,7 +105,7 @@ def _is_overwriting(redirect: Redirect) -> bool:
 
 
 def _rate_call(words: Sequence[Word]) -> int:
-    if PRIVILEGED & set(wrappers(words)):
+    if not PRIVILEGED.isdisjoint(wrappers(words)):
         return 3
     return max((_RISKS[stake] for stake in _find_stakes(words)), default=_MEDIUM)
 

@@ -97,7 +97,7 @@ def _find_named_secret(word: Word, use: FileUse) -> Iterator[CallFinding]:
         yield _refuse_word(host, "a cloud machine gets its credentials there")
         return
     for text, whole in _path_candidates(word, use.program):
-        for path in resolve_paths(use.folders, text):
+        for path in resolve_paths(use.folders, text) if use.folders else (text,):
             if _may_open_secret(path, word, use, whole=whole):
                 yield _refuse_word(text)
                 return
@@ -114,8 +114,8 @@ def _find_secrets_in_script(name: str, word: Word) -> Iterator[CallFinding]:
 
 
 def _may_open_secret(path: str, word: Word, use: FileUse, *, whole: bool) -> bool:
-    wild = word.wild or use.program in _OWN_PATTERNS
-    if _is_secret(path, wild=wild, names=use.names and _is_plain_name(_last_part(path))):
+    names = use.names and _is_plain_name(_last_part(path))
+    if _is_secret(path, wild=word.wild or use.program in _OWN_PATTERNS, names=names):
         return True
     return use.deep and whole and contains_secrets(path, use.pattern)
 

@@ -20,6 +20,7 @@ from pulsus.commands.risk.secret_paths import leading_program, rules
 from pulsus.commands.shell.glob_overlap import fits
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name
+from pulsus.fast_dataclass import dataclass
 
 _WILD: Final = frozenset("*?[")
 
@@ -78,8 +79,8 @@ def _canonical_words(call: Sequence[Word], parsed: Sequence[Level]) -> list[str]
 def _find_matching_rule(texts: Sequence[str], *, elsewhere: bool) -> Sequence[str] | None:
     for start, text in enumerate(texts[: None if elsewhere else 1]):
         for call in _call_rules(leading_program(text.rpartition("/")[2])):
-            if _is_in_order(call[1:], texts[start + 1 :]):
-                return call
+            if _is_in_order(call, texts[start + 1 :]):
+                return call.words
     return None
 
 
@@ -152,8 +153,18 @@ def _drop_name_outputs(name: str, texts: Sequence[str]) -> Sequence[str]:
     return remaining
 
 
+@dataclass(frozen=True, slots=True)
+class _SecretCall:
+    """The `words` of a rule: `options` that the call has to have, and the `rest` that it begins
+    with, in small letters."""
+
+    words: Sequence[str]
+    options: Sequence[str]
+    rest: Sequence[str]
+
+
 @lru_cache(maxsize=4096)
-def _call_rules(name: str) -> Sequence[Sequence[str]]:
+def _call_rules(name: str) -> Sequence[_SecretCall]:
     """Return the rules for calls of the program. Cached: most words of a command are no program."""
     exact, families = _call_rules_by_name()
     found = exact.get(name, ())
@@ -165,30 +176,31 @@ def _call_rules(name: str) -> Sequence[Sequence[str]]:
 
 @cache
 def _call_rules_by_name() -> tuple[
-    Mapping[str, Sequence[Sequence[str]]], Mapping[str, Sequence[Sequence[str]]]
+    Mapping[str, Sequence[_SecretCall]], Mapping[str, Sequence[_SecretCall]]
 ]:
     """Return the calls by a program's name, and by a pattern of names."""
-    exact: dict[str, list[Sequence[str]]] = {}
-    families: dict[str, list[Sequence[str]]] = {}
+    exact: dict[str, list[_SecretCall]] = {}
+    families: dict[str, list[_SecretCall]] = {}
     for call in rules()["calls"]:
-        wanted = str(call).split()
-        group = families if _WILD & {*wanted[0]} else exact
-        group.setdefault(wanted[0], []).append(wanted)
+        name, *wanted = words = str(call).split()
+        options = [word for word in wanted if word.lstrip("*")[:1] == "-"]
+        rest = [word.lower() for word in wanted if word not in options]
+        group = families if _WILD & {*name} else exact
+        group.setdefault(name, []).append(_SecretCall(words, options, rest))
     return exact, families
 
 
-def _is_in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
+def _is_in_order(wanted: _SecretCall, texts: Sequence[str]) -> bool:
     """Return True if the call has the wanted options, and begins with the other wanted words."""
-    options = [one for one in wanted if one.lstrip("*")[:1] == "-"]
-    rest = [one for one in wanted if one not in options]
+    rest = wanted.rest
     for before, text in pairwise(["", *texts]):
         if not rest:
             break
-        if _is_wanted_word(text.lower(), rest[0].lower()):
+        if _is_wanted_word(text.lower(), rest[0]):
             rest = rest[1:]
         elif text[:1] != "-" and before[:1] != "-":
             return False
-    return not rest and all(any(fits(text, option) for text in texts) for option in options)
+    return not rest and all(any(fits(text, one) for text in texts) for one in wanted.options)
 
 
 def _is_wanted_word(text: str, wanted: str) -> bool:

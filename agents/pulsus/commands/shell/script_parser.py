@@ -210,14 +210,13 @@ class _TreeReader:
         """Yield the children of `node`. Raises Unreadable for text that is in none of them."""
         at, blanks = node.start_byte, b" \t\n" if node.type in _LINES else b" \t"
         for child in node.children:
-            self.blank(at, child.start_byte, blanks)
+            if self.source[at : child.start_byte].strip(blanks):
+                self.blank(at, child.start_byte, blanks)
             at = child.end_byte
             yield child
         self.blank(at, node.end_byte, blanks)
 
     def blank(self, start: int, end: int, blanks: bytes) -> None:
-        if start == end or not self.source[start:end].strip(blanks):
-            return
         between = self.source[start:end].replace(b"\\\n", b"")
         if between.strip(blanks):
             raise Unreadable(between.decode(errors="replace")[:40], "not understood")
@@ -240,18 +239,19 @@ class _TreeReader:
         assignments: list[tuple[str, str]] = []
         self.apart([*node.children])
         for child in self.children(node):
-            if child.type == "command_name":
+            kind = child.type
+            if kind == "command_name":
                 words.append(unquoted(self.text(child)))
-            elif child.type in _WORDS:
+            elif kind in _WORDS:
                 words += self.words(child)
-            elif child.type == "variable_assignment":
+            elif kind == "variable_assignment":
                 assignments.append(self.assignment(child))
-            elif child.type == "file_redirect":
+            elif kind == "file_redirect":
                 words += self.redirect(child, len(self.stages))
-            elif child.type in {"==", "=~"}:
+            elif kind in {"==", "=~"}:
                 words.append(Word(self.text(child)))
             else:
-                raise unfollowed(child.type, self.text(child))
+                raise unfollowed(kind, self.text(child))
         self.stages.append(Stage(tuple(words), tuple(assignments), fed))
 
     def words(self, node: Node) -> list[Word]:

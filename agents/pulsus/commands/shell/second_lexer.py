@@ -62,7 +62,8 @@ def parsed(root: Node, source: bytes) -> Iterator[str]:
     pending = [root]
     while pending:
         node = pending.pop()
-        if node.type not in _WHOLE and node.children:
-            pending += reversed(node.children)
-        elif node.type not in {"comment", "\n", ""}:
+        kind = node.type
+        if kind not in _WHOLE and (children := node.children):
+            pending += reversed(children)
+        elif kind not in {"comment", "\n", ""}:
             yield source[node.start_byte : node.end_byte].decode()

@@ -41,6 +41,8 @@ def _locate(script: Script) -> Iterator[tuple[Stage, tuple[str, ...]]]:
 def _folders_from_options(call: Sequence[Word]) -> Iterator[str]:
     texts = [word.text for word in call]
     for text, following in pairwise([*texts, ""]):
+        if text[:1] != "-":
+            continue
         if text in _OPTIONS:
             yield following
         elif text.startswith(
