@@ -56,6 +56,11 @@ def estimate(
     for one in (one for parsed in levels for one in parsed.given):
         given[one.name] = (*given.get(one.name, ()), *one.values)
     operands = levels[-1].operands
+    high = _is_option_given(lasts.high, given) or (
+        _is_option_given(lasts.walk, given) and _has_whole_file_system(operands, given, folders)
+    )
+    if not lasts.amounts:
+        return Estimate(0.0, high)
     reading = _AmountReader(given, [word.text for word in operands])
     rounds = reading.product(lasts.amounts, "count")
     tries = reading.product(lasts.amounts, "tries")
@@ -70,10 +75,7 @@ def estimate(
     limits = list(reading.values(lasts.amounts, "limit"))
     return Estimate(
         seconds=min(limits) if limits else total,
-        high=_is_option_given(lasts.high, given)
-        or (
-            _is_option_given(lasts.walk, given) and _has_whole_file_system(operands, given, folders)
-        ),
+        high=high,
         word=reading.longest,
     )
 

@@ -67,7 +67,8 @@ def find_devices(
         takes_devices = use.program in words("device_tools")
         shows_facts = takes_devices and (use.only_names or not use.deep)
         for at, word in enumerate(use.words):
-            if at and at not in use.searched:
+            plain = "/" not in word.text and not use.folders and not word.wild
+            if at and not plain and at not in use.searched:
                 for each in _judge_device(use, word, ends=ends, shows_facts=shows_facts):
                     yield _mention_reader(each, word, script)
 
@@ -107,8 +108,6 @@ def _judge_device(
     use: FileUse, word: Word, *, ends: Callable[[], bool], shows_facts: bool
 ) -> Iterator[CallFinding]:
     text = word.text
-    if "/" not in text and not use.folders and not word.wild:
-        return
     spellings = [text, text.rpartition("=")[2]] + ([text[2:]] if text[:1] == "-" else [])
     for path in dict.fromkeys(p for one in spellings for p in resolve_paths(use.folders, one)):
         if not word.wild and not _FOLDERS.search(path.lower()):

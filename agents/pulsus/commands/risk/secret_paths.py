@@ -82,8 +82,9 @@ def is_secret(path: str, *, names: bool = True) -> bool:
     as if."""
     if len(path) > LONGEST:
         return False
-    below_root = path[:1] == "/" and _names_place(normalize(path), "rooted")
-    return below_root or _is_secret_path(normalize(path), names) or unknown_parent(path)
+    known = normalize(path)
+    below_root = path[:1] == "/" and _names_place(known, "rooted", _beginnings(known))
+    return below_root or _is_secret_path(known, names) or unknown_parent(path)
 
 
 def matches_any(path: str, patterns: tuple[str, ...]) -> bool:
@@ -136,9 +137,10 @@ def _disk_patterns() -> tuple[str, ...]:
 
 
 def _is_secret_path(path: str, names: bool) -> bool:
-    if _names_place(path, "places"):
+    beginnings = _beginnings(path)
+    if _names_place(path, "places", beginnings):
         return not path.endswith(".pub")
-    if names and _names_place(path, "names") and not _is_public_path(path):
+    if names and _names_place(path, "names", beginnings) and not _is_public_path(path):
         return True
     if "." not in path and "~" not in path:
         return False  # no copy is called so
@@ -182,18 +184,20 @@ def unknown_parent(path: str) -> bool:
     return ".." in path and _CWD.search(path) is not None
 
 
-def _names_place(path: str, key: str) -> bool:
+def _names_place(path: str, key: str, beginnings: Sequence[str]) -> bool:
     """Return True if `path`, spelled as all are, names one of the places under `key`.
 
-    There are a thousand. Only those that begin with parts of the path are compiled and tried.
+    There are a thousand. Only those with one of the `beginnings` are compiled and tried.
     """
     known = _by_first_parts(key)
+    return any(_compile_places(key, one).search(path) for one in beginnings if one in known)
+
+
+def _beginnings(path: str) -> Sequence[str]:
+    """Return the keys of `_by_first_parts` with places that `path` may name."""
     # `$` also matches before the end of a line.
     parts = path.rstrip("\n").split("/")
-    for start in ("*", *parts, *map("/".join, pairwise(parts))):
-        if start in known and _compile_places(key, start).search(path):
-            return True
-    return False
+    return ("*", *parts, *map("/".join, pairwise(parts)))
 
 
 @cache

@@ -40,7 +40,9 @@ def find_secret_calls(given: Sequence[Word], tables: Tables) -> Iterator[CallFin
     """Yield a refusal of a call that is one of those, or runs one elsewhere (`ssh`, `docker`)."""
     name = leading_program(program_name(given))
     elsewhere = name in _ELSEWHERE
-    texts = [part for word in given for part in (word.text.split() if elsewhere else [word.text])]
+    texts = [word.text for word in given]
+    if elsewhere:
+        texts = [part for text in texts for part in text.split()]
     yield from _find_secret_names(name, given, texts[1:], tables)
     if not (elsewhere or _call_rules(name) or environment_options(name)):
         return

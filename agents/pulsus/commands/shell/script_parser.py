@@ -179,28 +179,29 @@ class _TreeReader:
         return self.source[node.start_byte : node.end_byte].decode()
 
     def structure(self, node: Node, *, fed: bool, depth: int) -> None:
-        if node.type == "command":
+        kind = node.type
+        if kind == "command":
             self.command(node, fed=fed)
             return
-        if node.type == "test_command":
+        if kind == "test_command":
             self.test(node, fed=fed)
             return
-        marks = _STRUCTURE.get(node.type)
+        marks = _STRUCTURE.get(kind)
         if marks is None or depth > DEEPEST_GROUP:
-            raise unfollowed(node.type, self.text(node))
-        self.negated |= node.type == "negated_command"
-        if node.type == "redirected_statement":
+            raise unfollowed(kind, self.text(node))
+        self.negated |= kind == "negated_command"
+        if kind == "redirected_statement":
             self.apart(node.children)
             if node.children[0].type == "file_redirect":
                 raise Unreadable(self.text(node)[:40], "a redirection without a command")
         first = True
         for child in self.children(node):
-            if child.type in marks or (child.type == "comment" and node.type in _COMMENTED):
+            if child.type in marks or (child.type == "comment" and kind in _COMMENTED):
                 continue
-            if child.type == "file_redirect" and node.type == "redirected_statement":
+            if child.type == "file_redirect" and kind == "redirected_statement":
                 self.behind(node, self.redirect(child, len(self.stages) - 1))
             else:
-                piped = node.type == "pipeline" and not first
+                piped = kind == "pipeline" and not first
                 if piped and child.type == "negated_command":
                     raise Unreadable(self.text(child)[:40], "a ! stands before a whole pipe")
                 self.structure(child, fed=fed or piped, depth=depth + 1)
@@ -237,7 +238,7 @@ class _TreeReader:
     def command(self, node: Node, *, fed: bool) -> None:
         words: list[Word] = []
         assignments: list[tuple[str, str]] = []
-        self.apart([*node.children])
+        self.apart(node.children)
         for child in self.children(node):
             kind = child.type
             if kind == "command_name":
