@@ -7,7 +7,7 @@ cluster (`-Aoyaml`) is taken apart and a value is parted from its option.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
@@ -79,11 +79,28 @@ def _canonical_words(call: Sequence[Word], parsed: Sequence[Level]) -> list[str]
 
 
 def _find_matching_rule(texts: Sequence[str], *, elsewhere: bool) -> Sequence[str] | None:
+    # A word that is a pattern may stand for any word.
+    literal = all(map(_WILD.isdisjoint, texts))
+    given = {*texts, *map(str.lower, texts)}
+    met: dict[str, bool] = {}
     for start, text in enumerate(texts[: None if elsewhere else 1]):
         for call in _call_rules(leading_program(text.rpartition("/")[2])):
+            if literal and not _are_all_met(call.needed, given, met):
+                continue
             if _is_in_order(call, texts[start + 1 :]):
                 return call.words
     return None
+
+
+def _are_all_met(needed: Sequence[str], given: Collection[str], met: dict[str, bool]) -> bool:
+    """Return True if some word of `given` fits each needed one. `met` keeps the answers, because
+    the rules of a program share most of their words."""
+    for one in needed:
+        if one not in met:
+            met[one] = any(fits(text, one) for text in given)
+        if not met[one]:
+            return False
+    return True
 
 
 def _find_secret_names(
@@ -158,11 +175,12 @@ def _drop_name_outputs(name: str, texts: Sequence[str]) -> Sequence[str]:
 @dataclass(frozen=True, slots=True)
 class _SecretCall:
     """The `words` of a rule: `options` that the call has to have, and the `rest` that it begins
-    with, in small letters."""
+    with, in small letters; `needed` are both."""
 
     words: Sequence[str]
     options: Sequence[str]
     rest: Sequence[str]
+    needed: Sequence[str]
 
 
 @lru_cache(maxsize=4096)
@@ -188,7 +206,8 @@ def _call_rules_by_name() -> tuple[
         options = [word for word in wanted if word.lstrip("*")[:1] == "-"]
         rest = [word.lower() for word in wanted if word not in options]
         group = families if _WILD & {*name} else exact
-        group.setdefault(name, []).append(_SecretCall(words, options, rest))
+        needed = [*options, *rest]
+        group.setdefault(name, []).append(_SecretCall(words, options, rest, needed))
     return exact, families
 
 
