@@ -3,6 +3,9 @@
 import gc
 import sys
 
+_MOST_KEYS = 100
+"""Ctrl-C this often while the process ends; the next one is a traceback."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
@@ -21,13 +24,26 @@ def main() -> None:
 
         run()
     except KeyboardInterrupt:
+        _ignore_ctrl_c()
         sys.stderr.write("error[ABORTED]: aborted\n")
         raise SystemExit(130) from None
     finally:
-        import _signal  # type: ignore[import-not-found]  # `signal` without its start-up
+        _ignore_ctrl_c()
 
-        # All is done: a key pressed while the interpreter ends does not change how it ended.
-        _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
+
+def _ignore_ctrl_c() -> None:
+    """Let no key change how it ended: all is done.
+
+    To set a handler first calls the one that there is, so a second key still interrupts that call.
+    """
+    import _signal  # type: ignore[import-not-found]  # `signal` without its start-up
+
+    for _ in range(_MOST_KEYS):
+        try:
+            _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
+        except KeyboardInterrupt:
+            continue
+        break
 
 
 def _unraisable(failure: "UnraisableHookArgs") -> None:

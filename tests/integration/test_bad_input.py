@@ -936,3 +936,15 @@ def test_a_mistake_in_the_settings_is_answered_with_its_own_way_out(fresh, lines
     done = pulsus_here(fresh, HELLO)
     told(done, "CONFIG_INVALID", 2)
     assert hint in done.err
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("verb", "meant"), [("apply", "run"), ("show", "tools show")], ids=["apply", "show"]
+)
+def test_a_tool_in_the_place_of_a_plan_is_answered_with_its_own_command(tmp_path, verb, meant):
+    project = make(tmp_path / "project", warm=False)
+    assert pulsus(project, *PROMOTE).code == 0
+    done = pulsus(project, verb, "say_hello")
+    told(done, "USAGE", 2)
+    assert f"for the tool of this name: pulsus {meant} demo/greet/say_hello" in done.err

@@ -96,6 +96,36 @@ def test_ctrl_c_during_start_up_is_one_line():
     assert (done.returncode, done.stderr) == (130, "error[ABORTED]: aborted\n")
 
 
+TWICE = """
+import _signal
+import pulsus.cli.main
+from pulsus.__main__ import main
+
+def run():
+    raise KeyboardInterrupt
+
+set_handler, pressed = _signal.signal, [2]
+
+def interrupted(*args):
+    # As the real one, which first calls the handler of a key that was pressed.
+    if pressed[0]:
+        pressed[0] -= 1
+        raise KeyboardInterrupt
+    return set_handler(*args)
+
+_signal.signal = interrupted
+pulsus.cli.main.main = run
+main()
+"""
+
+
+def test_a_second_ctrl_c_while_it_ends_is_no_traceback():
+    done = subprocess.run(
+        [sys.executable, "-c", TWICE], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "error[ABORTED]: aborted\n")
+
+
 IN_A_CALLBACK = """
 import signal
 import time

@@ -85,9 +85,9 @@ def command(
     this plan with these inputs, at the server.
     """
     from pulsus.cli.plan.given_inputs import name_file_of_plan, notes_to_show
+    from pulsus.cli.plan.named_plan import load_named_plan
     from pulsus.cli.plan.plan_progress import PlanProgress
     from pulsus.cli.plan.run_end import print_applied
-    from pulsus.core.compose.saved_plans.saved_plan_file import load_saved_plan
     from pulsus.routing.plans import apply_plan
     from pulsus.routing.plans.changes_since_review import catalogue_note, find_moved_parts
 
@@ -98,7 +98,7 @@ def command(
         )
     request.check(yes=yes, check=check)
     app = session.app
-    saved = load_saved_plan(plan)
+    saved = load_named_plan(session, plan, for_tool="run")
     if request.given:
         with name_file_of_plan(plan):
             _ask_another(session, saved, plan, inputs, request)

@@ -12,7 +12,6 @@ from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
-from pulsus.errors import PulsusError, UsageError
 
 if TYPE_CHECKING:
     from pulsus.cli.render.plan_views.plan_page import PlanPage
@@ -64,23 +63,10 @@ def command(session: CommandSession, plan: Path) -> None:
 
 
 def _load_page(session: CommandSession, plan: Path) -> PlanPage:
-    from pulsus.core.compose.saved_plans.saved_plan_file import load_saved_plan
+    from pulsus.cli.plan.named_plan import load_named_plan
 
-    try:
-        saved = load_saved_plan(plan)
-    except UsageError as missing:
-        raise _name_tool(missing, session, str(plan)) from missing
+    saved = load_named_plan(session, plan, for_tool="tools show")
     return make_page(session, saved, str(plan))
-
-
-def _name_tool(missing: UsageError, session: CommandSession, word: str) -> UsageError:
-    """Return the error with the command that shows a tool, if the word names one and no file."""
-    try:
-        tool = session.app.tool(word).id
-    except PulsusError:
-        return missing
-    hint = f"for the tool of this name: pulsus tools show {tool}"
-    return UsageError(missing.message, hint=hint, **missing.details)
 
 
 def make_page(session: CommandSession, saved: SavedPlan, file: str) -> PlanPage:
