@@ -13,6 +13,7 @@ from pulsus.approvals.approver_protocol import WriteRun
 from pulsus.cli.render.validation_text import TAG
 from pulsus.core.contract import type_hints
 from pulsus.core.python_source import python_parser
+from pulsus.core.telemetry.redaction import redact_value
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.telemetry.visible_text import visible_command
 from pulsus.core.text.plurals import counted, without_decimal_zero
@@ -45,11 +46,14 @@ def input_lines(
     them next. `given` False leaves out the values, because a plan beside these lines shows them.
     `untaken` False leaves out proposals and unused words, because the notes of a plan say them.
     """
-    listed = [
-        f"{name}={shown(value.value)}{origin(value)}"
+    given_values = {
+        name: value
         for name, value in outcome.inputs.items()
         if value.source not in ("default", "wired")
-    ]
+    }
+    safe = redact_value({name: value.value for name, value in given_values.items()})
+    assert isinstance(safe, dict)
+    listed = [f"{name}={shown(safe[name])}{origin(value)}" for name, value in given_values.items()]
     if given and listed:
         yield f"{TAG} inputs: {', '.join(listed)}"
     proposed = {name: value.value for name, value in outcome.proposed.items()}

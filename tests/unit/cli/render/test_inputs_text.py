@@ -10,8 +10,8 @@ import pytest
 
 from pulsus.approvals.approver_protocol import WriteRun
 from pulsus.cli.prompts import approval_prompt
-from pulsus.cli.render.inputs_text import has_long_values, shown, write_run_values
-from pulsus.core.types import InputValue
+from pulsus.cli.render.inputs_text import has_long_values, input_lines, shown, write_run_values
+from pulsus.core.types import InputValue, ParsedIntent, RouteDecision, RouteOutcome
 from tests.compositions import arg, spec
 from tests.shown_characters import SHOWN
 
@@ -129,3 +129,16 @@ def test_a_person_reads_the_whole_of_a_long_value_before_the_answer(monkeypatch,
     assert first.endswith("more characters")
     assert whole.endswith("arm -rf")
     assert asked == ["Run it? [y/N, d: details]"] * 2
+
+
+def test_a_secret_that_an_option_gives_is_not_repeated_beside_its_name():
+    decision = RouteDecision("r", "select", (), None, "")
+    inputs = {
+        name: InputValue(value, "option")
+        for name, value in {"key": "password", "value": "hunter2hunter2", "path": "a.yaml"}.items()
+    }
+    outcome = RouteOutcome("", ParsedIntent(None, None, "", 1.0), decision, (), 0.6, False)
+    (line,) = input_lines(replace(outcome, inputs=inputs))
+    assert "hunter2" not in line
+    assert "key=password (option)" in line
+    assert "path=a.yaml (option)" in line
