@@ -270,6 +270,20 @@ def test_promotions_missing_from_the_log_are_named(project):
     assert finding["fix"].index("git log") < finding["fix"].index("--accept-break")
 
 
+def test_the_logs_of_many_machines_are_counted_and_not_repeated(project):
+    """Each log by its hash made the reason longer than the list of the promotions."""
+    as_in_a_clone(project)
+    (first,) = audited(project).json["findings"]
+    assert "made under another decision log (" in first["reason"]
+    for number, path in enumerate(sorted((project / "workflows").rglob("metadata.jsonl"))):
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        for place, row in enumerate(rows):
+            row["log"] |= {"log": f"{number}{place}" * 32}
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    found = {f["code"]: f for f in audited(project).json["findings"]}["LOG_ELSEWHERE"]
+    assert "made under 3 other decision logs; " in found["reason"]
+
+
 def test_one_promotion_does_not_make_a_wiped_log_look_whole(project):
     """If this were a note, an attacker could remove the log, promote once, and stay hidden."""
     shutil.rmtree(project / ".pulsus")

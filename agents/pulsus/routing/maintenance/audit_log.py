@@ -7,7 +7,6 @@ another machine) cannot be compared.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -203,18 +202,20 @@ class _Comparison:
             told = "made elsewhere, and a listed key signed the commit that brought them"
             yield _elsewhere_finding(signed, "info", told, "nothing")
         if new:
-            logs = Counter(r.head.log if r.head else None for r in new)
-            made = [
-                f"under another decision log ({log[:12]}…)" if log else "without a decision log"
-                for log, _ in logs.most_common()
-            ]
+            logs = {r.head.log if r.head else None for r in new}
+            others = sorted(log for log in logs if log)
+            made = ["without a decision log"] if None in logs else []
+            if len(others) == 1:
+                made.append(f"under another decision log ({others[0][:12]}…)")
+            elif others:
+                made.append(f"under {len(others)} other decision logs")
             them = "it" if len(new) == 1 else "them"
             where = (
                 f"the log of this project does not know {them}"
                 if here
                 else f"this project has no decision log that could confirm {them}"
             )
-            told = f"made {_list_first(made)}; {where}"
+            told = f"made {' or '.join(made)}; {where}"
             yield _elsewhere_finding(new, "warning", told, _ELSEWHERE if here else _NO_LOG)
 
     def gone(self, records: Iterable[_Anchored]) -> Iterable[AuditFinding]:
