@@ -1,4 +1,7 @@
-"""Give values to inputs, none twice: the best joint choice by a bounded search. Pure."""
+"""Give values to inputs, none twice: the best joint choice by a bounded search. Pure.
+
+The scores of the choices are from `filler.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Let a model write a candidate for a request that no tool answers (spec §7, §12, §16).
 
+The rounds of repair are counted in `core/compose/generator.py`.
 Effect: asks the model, runs the gates, writes `_tmp/`, promotes what is approved.
 """
 

@@ -1,6 +1,7 @@
 """May these bytes run? The filters, the promotion and the approved records of a tool decide.
 
-Nothing here starts a process. `run_promoted.py` asks before a tool runs.
+The hash (sha256) of the bytes must be that of the promoted version. Nothing here starts a process.
+`run_promoted.py` asks before a tool runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Run a promoted tool in a child process (spec §12, `--run`). Effect: starts a process."""
+"""Run a promoted tool in a child process (spec §12, `--run`). Effect: starts a process.
+
+`run_checks.py` decides if its bytes may run.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Read and write plan files: saved plans, and plans written by hand (docs/plans.md).
 
-Effects: reads and writes the file.
+The version of the format and the keys are checked in `saved_plan_mapping.py`. Effects: reads and
+writes the file.
 """
 
 from __future__ import annotations

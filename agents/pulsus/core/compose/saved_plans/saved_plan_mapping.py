@@ -1,4 +1,7 @@
-"""Convert saved plans to mappings of JSON values and back, and hash them (docs/plans.md). Pure."""
+"""Convert saved plans to mappings of JSON values and back, and hash them (docs/plans.md). Pure.
+
+The version of the format is checked here.
+"""
 
 from __future__ import annotations
 
