@@ -397,3 +397,54 @@ def test_embeddings_without_their_extra_are_a_clear_error(project, monkeypatch):
     done = pulsus_here(project, "eval", "requests.jsonl", "--embeddings", "--output", "json")
     assert (done.code, done.json["error"]["code"]) == (2, "EXTRA_MISSING")
     assert install_command("embeddings") in done.json["error"]["hint"]
+
+
+@pytest.mark.parametrize("bytes_", [b"title: my app\n", b'{"a": 1}', b"[1]", b"\x89PNG\xff"])
+@pytest.mark.parametrize("option", ["--keep k.json", "--plot k.svg", "--plot k.png"])
+def test_a_file_of_another_kind_is_not_overwritten_by_a_report_or_a_picture(
+    project, option, bytes_
+):
+    pytest.importorskip("matplotlib")
+    name, file = option.split()
+    (project / file).write_bytes(bytes_)
+    done = pulsus_here(project, "eval", "requests.jsonl", name, file)
+    assert (done.code, done.out) == (2, "")
+    noun = "report" if name == "--keep" else "picture"
+    assert f"{file} exists and is no {noun} that Pulsus saved, because " in done.err
+    assert f"so no {noun} is written there" in done.err
+    assert "hint: name another file, or move this one away" in done.err
+    assert (project / file).read_bytes() == bytes_
+
+
+@pytest.mark.parametrize("option", ["--keep k.json", "--plot k.svg", "--plot k.png"])
+def test_an_empty_file_and_an_earlier_output_of_eval_can_be_replaced(project, option):
+    pytest.importorskip("matplotlib")
+    name, file = option.split()
+    (project / file).touch()
+    for _ in range(2):
+        assert pulsus_here(project, "eval", "requests.jsonl", name, file).code == 0
+        assert (project / file).stat().st_size > 500
+
+
+def test_a_link_to_a_file_of_another_kind_is_not_overwritten_by_a_report(project):
+    (project / "app.yaml").write_text("title: my app\n", encoding="utf-8")
+    (project / "k.json").symlink_to("app.yaml")
+    done = pulsus_here(project, "eval", "requests.jsonl", "--keep", "k.json")
+    assert (done.code, done.out) == (2, "")
+    assert (project / "k.json").is_symlink()
+
+
+def test_a_file_that_appears_while_eval_measures_is_not_overwritten(project, monkeypatch):
+    from pulsus.cli.evaluate.output_files import OutputFiles
+
+    check = OutputFiles.check
+
+    def check_then_appear(self, inputs):
+        check(self, inputs)
+        self.keep.write_text("mine\n", encoding="utf-8")
+
+    monkeypatch.setattr(OutputFiles, "check", check_then_appear)
+    done = pulsus_here(project, "eval", "requests.jsonl", "--keep", "k.json")
+    assert done.code == 2
+    assert "hit_at_1" in done.out  # the report is shown all the same
+    assert (project / "k.json").read_text("utf-8") == "mine\n"

@@ -72,6 +72,17 @@ def test_the_suggested_name_of_a_picture_can_be_pasted_into_a_shell(tmp_path):
     assert "hint: --plot 'my load.svg'" in done.err
 
 
+def test_a_picture_does_not_overwrite_a_file_of_another_kind(tmp_path):
+    mine = '<svg xmlns="http://www.w3.org/2000/svg"/>\n'
+    (tmp_path / "logo.svg").write_text(mine, encoding="utf-8")
+    done = pulsus_here(write(tmp_path), "place", "cluster.json", "--plot", "logo.svg")
+    assert (done.code, done.out) == (2, "")
+    assert "logo.svg exists and is no picture that Pulsus saved, because its label" in done.err
+    assert (tmp_path / "logo.svg").read_text("utf-8") == mine
+    for _ in range(2):  # its own picture may be replaced
+        assert pulsus_here(tmp_path, "place", "cluster.json", "--plot", "load.svg").code == 0
+
+
 def test_a_facts_file_in_place_of_a_cluster_is_told_its_option(tmp_path):
     (tmp_path / "facts.yaml").write_text("nodes: []\nvms: []\n")
     done = pulsus_here(tmp_path, "place", "facts.yaml")

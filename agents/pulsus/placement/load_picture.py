@@ -11,11 +11,17 @@ _WIDE = 400
 _BEFORE, _AFTER, _OVER = "#9aa0a6", "#1a73e8", "#c5221f"
 _NAME = 18
 """Characters of a host's name in the picture. The whole name is its tooltip."""
+_TITLE = "RAM of each host before and after the plan"
 _BLOCKS = 20
 """Characters of a bar in the terminal."""
 
 Shares = Mapping[str, tuple[float, float]]
 """The RAM share of each host before and after, where 1.0 is all of its RAM."""
+
+
+def picture_objection(data: bytes) -> str:
+    """Return why the content is no picture of `load_svg`, or ''."""
+    return "" if f'aria-label="{_TITLE}"'.encode() in data else f"its label is not {_TITLE!r}"
 
 
 def load_svg(shares: Shares) -> str:
@@ -31,7 +37,7 @@ def load_svg(shares: Shares) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" '
         f'viewBox="0 0 {wide} {high}" font-family="sans-serif" font-size="12" role="img" '
-        'aria-label="RAM of each host before and after the plan">\n'
+        f'aria-label="{_TITLE}">\n'
         f'<rect width="{wide}" height="{high}" fill="#fff"/>\n'
         f'<text x="{_LEFT}" y="20" fill="#202124">RAM in use: grey before, blue after</text>\n'
         f'{rows}<line x1="{_LEFT + _WIDE}" y1="32" x2="{_LEFT + _WIDE}" y2="{high - 8}" '

@@ -84,7 +84,7 @@ EPILOG = page_end(
     "--keep",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Also write the JSON report to this file: the next --baseline.",
+    help="Also write the JSON report to this file: the next --baseline. It replaces only a report.",
 )
 @click.option(
     "--plot",

@@ -38,6 +38,10 @@ class OutputFiles:
             _require_free(name, path, taken)
             taken[name] = path.resolve()
             _require_writable(name, path)
+        if self.keep:
+            from pulsus.cli.evaluate import eval_json
+
+            eval_json.require_report_or_new(self.keep)
         if self.plot:
             from pulsus.routing.evaluation.reliability_plot import require_plot
 
@@ -52,7 +56,7 @@ class OutputFiles:
     ) -> None:
         """Write all of it, the calibration last: one is in force only where the rest was kept.
 
-        Raises DiskFull, StorageUnwritable.
+        Raises DiskFull, StorageUnwritable, and UsageError for a file of another kind.
         """
         if self.plot:
             _draw_plot(self.plot, shown)
@@ -67,8 +71,12 @@ class OutputFiles:
 
 
 def _draw_plot(path: Path, shown: EvalResult) -> None:
-    from pulsus.routing.evaluation.reliability_plot import draw_reliability
+    from pulsus.routing.evaluation.reliability_plot import (
+        draw_reliability,
+        require_picture_or_new,
+    )
 
+    require_picture_or_new(path)  # the measurement takes its time
     curves = {"every request": shown.report.reliability}
     if shown.fitted:
         curves = {

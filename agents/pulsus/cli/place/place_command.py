@@ -104,6 +104,8 @@ def command(
             f"--plot {str(plot)!r}: the picture is an SVG file",
             hint=f"--plot {shlex.quote(str(plot.with_suffix('.svg')))}",
         )
+    if plot:
+        _require_own_or_new(plot)
     needed = (not facts) + check
     if len(files) != needed:
         raise UsageError(
@@ -128,6 +130,14 @@ def command(
         _check(session, cluster, files[-1])
         return
     _plan(session, cluster, time_limit, seed, plot)
+
+
+def _require_own_or_new(plot: Path) -> None:
+    """Raise UsageError for a file that is no picture of a plan, which one would destroy."""
+    from pulsus.core.system.regular_files import require_own_or_new
+    from pulsus.placement.load_picture import picture_objection
+
+    require_own_or_new(plot, "picture", picture_objection)
 
 
 def _file_cluster(path: Path) -> Cluster:
@@ -183,6 +193,7 @@ def _plan(
         from pulsus.core.system import atomic_write
         from pulsus.placement.load_picture import load_svg
 
+        _require_own_or_new(plot)  # the search takes its time
         atomic_write.write_bytes(plot, load_svg(plan.ram_shares).encode("utf-8"))
         console.note(f"drawn: {plot}")
     if session.json:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from pulsus.errors import PulsusError, UsageError
@@ -16,6 +17,8 @@ from pulsus.fast_dataclass import dataclass
 from pulsus.late_pattern import late_pattern
 
 _SHOWN = 40
+_MAX_OWN_BYTES = 100_000_000
+"""Largest report or picture that is read before it is replaced."""
 _OWN_STREAMS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 _DOCUMENT = late_pattern(r"""(?:\s*(?:#.*|---.*)?\n)*\s*(?:[{\[]|- |["']?\w+["']?\s*:(?:\s|$))""")
 """The beginning of JSON, or of YAML: a key or an item, perhaps after comments."""
@@ -146,6 +149,39 @@ class ExpectedFile:
         hint = hints.get(failure.code, f"name {self.noun} that you may read")
         reason = failure.reason.removeprefix("cannot be read: ")
         return self.invalid(f"cannot read {shown}: {reason}", hint=hint, file=shown)
+
+
+def foreign_file_error(path: Path, noun: str, why: str) -> UsageError:
+    """Return the error for a file that exists and that a new `noun` would destroy."""
+    return UsageError(
+        f"{path} exists and is no {noun} that Pulsus saved, because {why}; "
+        f"so no {noun} is written there",
+        hint="name another file, or move this one away",
+        file=str(path),
+    )
+
+
+def require_own_or_new(path: Path, noun: str, objection: Callable[[bytes], str]) -> None:
+    """Refuse to replace a file that Pulsus did not write. Raises UsageError.
+
+    A missing file and an empty one are free. `objection` says why a content is no `noun` of
+    Pulsus, or ''. A file that cannot be read counts as another one.
+    """
+    try:
+        data, _ = read_file(Path(os.path.realpath(path)), _MAX_OWN_BYTES)
+    except UnreadableFile as failure:
+        if not failure.missing:
+            raise foreign_file_error(path, noun, f"it {_SAID[failure.code]}") from failure
+        return
+    if data.strip() and (why := objection(data)):
+        raise foreign_file_error(path, noun, why)
+
+
+_SAID = {
+    "NOT_A_FILE": "is no regular file",
+    "TOO_LARGE": f"is larger than {_MAX_OWN_BYTES // 1_000_000} MB",
+    "UNREADABLE": "cannot be read",
+}
 
 
 def endless_kind(path: Path) -> str:

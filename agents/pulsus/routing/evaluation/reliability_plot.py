@@ -7,14 +7,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pulsus.core.system import atomic_write
+from pulsus.core.system.regular_files import require_own_or_new
 from pulsus.errors import ExtraMissing, UsageError
 from pulsus.routing.evaluation.reliability import Bin
 
 ENDINGS = (".png", ".svg")
+_MARK = "Pulsus: reliability of p"
+"""The program that made the picture, as its metadata name it. It tells our pictures from others."""
 
 
 def require_plot(path: Path) -> None:
-    """Raise before any work is done where `draw` could not: ExtraMissing, UsageError."""
+    """Raise before any work is done where `draw_reliability` could not.
+
+    Raises ExtraMissing, and UsageError for another ending or for a file that is no such picture.
+    """
     if path.suffix.lower() not in ENDINGS:
         raise UsageError(
             f"--plot {path} is neither .png nor .svg", hint=f"end it in {' or '.join(ENDINGS)}"
@@ -29,6 +35,13 @@ def require_plot(path: Path) -> None:
             hint=f"`{install_command('plot')}` adds it to Pulsus; or leave out --plot",
             extra="plot",
         ) from failure
+    require_picture_or_new(path)
+
+
+def require_picture_or_new(path: Path) -> None:
+    """Raise UsageError for a file that is no picture of `draw_reliability`."""
+    why = f"its metadata do not name {_MARK!r}"
+    require_own_or_new(path, "picture", lambda data: "" if _MARK.encode() in data else why)
 
 
 def draw_reliability(path: Path, curves: Mapping[str, Sequence[Bin]], *, tau: float) -> None:
@@ -53,7 +66,8 @@ def draw_reliability(path: Path, curves: Mapping[str, Sequence[Bin]], *, tau: fl
         axes.set(xlabel="p, said", ylabel="share that was right", xlim=(0, 1), ylim=(0, 1))
         axes.legend(loc="upper left", frameon=False)
         ending = path.suffix.lower()
-        metadata = {"Date": None} if ending == ".svg" else {"Software": None}
+        svg = {"Date": None, "Creator": _MARK}
+        metadata = svg if ending == ".svg" else {"Software": _MARK}
         drawn = io.BytesIO()
         figure.savefig(drawn, format=ending[1:], metadata=metadata)
     atomic_write.write_bytes(path, drawn.getvalue())

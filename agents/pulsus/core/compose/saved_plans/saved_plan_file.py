@@ -26,7 +26,7 @@ from pulsus.core.compose.saved_plans.saved_plan_mapping import (
     saved_plan_to_dict,
 )
 from pulsus.core.system import atomic_write
-from pulsus.core.system.regular_files import ExpectedFile, kind_of
+from pulsus.core.system.regular_files import ExpectedFile, foreign_file_error, kind_of
 from pulsus.core.system.yaml_position import find_position
 from pulsus.core.types import JsonValue, Plan
 from pulsus.errors import (
@@ -151,11 +151,7 @@ def require_plan_or_new(path: Path, source: Path | None = None, option: str = "-
     if isinstance(data, dict) and MARK in data:
         return True
     if text.strip():
-        raise UsageError(
-            f"{path} exists and is no plan that Pulsus saved, because it has no key {MARK!r}; "
-            "so no plan is written there",
-            hint="name another file, or move this one away",
-        )
+        raise foreign_file_error(path, "plan", f"it has no key {MARK!r}")
     return False
 
 
