@@ -211,3 +211,26 @@ def test_a_script_that_cannot_be_adopted_is_refused_with_the_reason(project, nam
     assert done.code == 2
     assert said in done.json["error"]["message"]
     assert not (project / "workflows" / "_tmp").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        ((), "--domain DOMAIN --action ACTION"),
+        (("--domain", "text"), "--domain text --action ACTION"),
+        (("--action", "say"), "--action say"),
+    ],
+)
+def test_the_next_command_does_not_make_a_shared_tool_that_was_not_asked_for(project, given, place):
+    (project / "say.py").write_text('"""Say."""\n\n\nprint(1)\n')
+    done = pulsus_here(project, "tools", "adopt", "say.py", *given)
+    assert f"next: pulsus promote workflows/_tmp/say.py {place} --name say\n" in done.out
+    shared = "without --domain DOMAIN it becomes a shared tool" in done.out
+    assert shared == (given[:1] == ("--action",))
+
+
+def test_a_tool_that_is_adopted_without_a_place_is_not_sent_to_the_shared_tools(project):
+    text = '"""Count.\n\nKind: read\n"""\n\n\ndef run(n: int) -> dict:\n    return {"n": n}\n'
+    (project / "count.py").write_text(text)
+    done = pulsus_here(project, "tools", "adopt", "count.py")
+    assert "hint: pulsus promote count.py --domain DOMAIN --action ACTION" in done.err

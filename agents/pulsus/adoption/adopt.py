@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -67,7 +68,7 @@ def adopt(
     file: Path,
     *,
     domain: str | None,
-    action: str,
+    action: str | None,
     name: str | None,
     overwrite: bool = False,
 ) -> Adopted:
@@ -80,8 +81,8 @@ def adopt(
     place in the catalogue.
     """
     source = candidate_module.read_module(file)
-    target = Target(domain, action, name or _tool_name(file))
-    _refuse_tool(project.define(source, file.resolve()), file, target)
+    target = Target(domain, action or "run", name or _tool_name(file))
+    _refuse_tool(project.define(source, file.resolve()), file, promotion_place(domain, action))
     script = _parse_script(source, file, target.name)
     path = project.tmp_dir / f"{target.name}.py"
     if path.exists() and not overwrite:
@@ -121,7 +122,7 @@ def adopt(
     return Adopted(target, path, test, script, parameters, report, tool, tests)
 
 
-def _refuse_tool(found: ToolSpec | BrokenTool, file: Path, target: Target) -> None:
+def _refuse_tool(found: ToolSpec | BrokenTool, file: Path, place: Sequence[str]) -> None:
     """Raise UsageError for a tool: adopted, its `run` would be a part of a script without inputs.
 
     A script may have a `run` too, but no contract in its docstring.
@@ -129,9 +130,18 @@ def _refuse_tool(found: ToolSpec | BrokenTool, file: Path, target: Target) -> No
     if file.suffix != ".py" or not isinstance(found, ToolSpec) or found.entry != "run":
         return
     if found.kind_declared or "Returns" not in found.missing_sections:
-        place = ["--domain", target.domain] if target.domain else []
-        words = ["pulsus", "promote", str(file), *place, "--action", target.action]
+        words = ["pulsus", "promote", str(file), *place]
         raise UsageError(f"{file} is a tool already", hint=shlex.join(words))
+
+
+def promotion_place(domain: str | None, action: str | None) -> tuple[str, ...]:
+    """Return the options that place the tool, with a word to fill in for each open choice.
+
+    Without a chosen place, the defaults would make it a shared tool with the action `run`.
+    """
+    if domain:
+        return "--domain", domain, "--action", action or "ACTION"
+    return ("--action", action) if action else ("--domain", "DOMAIN", "--action", "ACTION")
 
 
 def _without_examples(tests: BroughtTests, report: ValidationReport) -> BroughtTests:

@@ -35,7 +35,7 @@ EPILOG = page_end(
 @click.command(epilog=EPILOG)
 @click.argument("file", type=GivenFile(), metavar="FILE")
 @click.option("--domain", metavar="D", help="Domain folder. Without it the tool is shared.")
-@click.option("--action", metavar="A", default="run", show_default=True, help="Action folder.")
+@click.option("--action", metavar="A", help="Action folder.  [default: run]")
 @click.option("--name", metavar="N", help="Name of the tool.  [default: the file's]")
 @click.option("--replace", is_flag=True, help="Overwrite a candidate of that name.")
 @common()
@@ -43,7 +43,7 @@ def adopt(
     session: CommandSession,
     file: Path,
     domain: str | None,
-    action: str,
+    action: str | None,
     name: str | None,
     replace: bool,
 ) -> None:
@@ -57,11 +57,13 @@ def adopt(
     the text allows it.
     """
     from pulsus.adoption.adopt import adopt as adopted
+    from pulsus.adoption.adopt import promotion_place
 
+    place = shlex.join(promotion_place(domain, action))
     found = adopted(session.app, file, domain=domain, action=action, name=name, overwrite=replace)
     failure = None if found.report.ok else _refused(found)
     if session.json:
-        console.end_document(_body(found, session.project), failure)
+        console.end_document(_body(found, session.project, place), failure)
     else:
         where = validation_text.relative(found.module, session.project)
         console.echo(strip_controls(f"{file} → {where} (kind: {found.script.kind})"))
@@ -75,11 +77,13 @@ def adopt(
         # The script may have the same name, and other lines.
         for line in validation_text.report_lines(found.report, session.project, named=where):
             console.echo(line)
-        console.echo(f"next: {_next(found, session.project)}")
+        console.echo(f"next: {_next(found, session.project, place)}")
+        if found.report.ok and action and not domain:
+            console.echo("- look at: without --domain DOMAIN it becomes a shared tool")
     console.leave(failure)
 
 
-def _body(found: Adopted, project: Path) -> dict[str, Any]:
+def _body(found: Adopted, project: Path, place: str) -> dict[str, Any]:
     return {
         **console.json_fields(
             found, "ok=report.ok tool=target.tool_id module test kind=script.kind", project
@@ -97,7 +101,7 @@ def _body(found: Adopted, project: Path) -> dict[str, Any]:
             ],
         },
         "validation": validation_text.validation_json(found.report, project),
-        "next": _next(found, project),
+        "next": _next(found, project, place),
     }
 
 
@@ -135,11 +139,9 @@ def _refused(found: Adopted) -> ValidationFailed:
     )
 
 
-def _next(found: Adopted, project: Path) -> str:
+def _next(found: Adopted, project: Path, place: str) -> str:
     """Return the command that comes next."""
     where = shlex.quote(validation_text.relative(found.module, project))
     if not found.report.ok:
         return f"edit it, then pulsus validate {where}"
-    target = found.target
-    place = f"--domain {target.domain} " if target.domain else ""
-    return f"pulsus promote {where} {place}--action {target.action} --name {target.name}"
+    return f"pulsus promote {where} {place} --name {found.target.name}"
