@@ -75,7 +75,10 @@ def refuse_if_used(tool_id: str, *, allowed: bool) -> Callable[[Path], None]:
         if record is not None and record.deprecated:
             users = replace(users, compositions=(), deprecated=())
         if users.reasons():
-            first = "deprecate it first (pulsus deprecate)"
+            first = (
+                f"deprecate it first: pulsus deprecate {tool_id} --replacement TOOL "
+                "--sunset YYYY-MM-DD"
+            )
             if users.callers:
                 first = "name another tool in those `Verify:` and `Undo:`, and promote them again"
             raise ToolInUse(

@@ -155,6 +155,8 @@ def test_a_step_of_a_promoted_composition_stays(project):
     with pytest.raises(ToolInUse, match="it is a step of system/report/both") as refused:
         removed(project)
     assert refused.value.details["compositions"] == ["system/report/both"]
+    whole = "pulsus deprecate system/count/things --replacement TOOL --sunset YYYY-MM-DD, or"
+    assert whole in refused.value.hint, "the bare command is refused without both options"
     assert tree(project / "workflows") == before
     removed(project, force=True)
     assert audited(project) == [("STEP_MISSING", "system/report/both")]
