@@ -927,6 +927,9 @@ def test_what_is_no_tool_is_answered_with_the_command_or_name_that_was_meant(tmp
     [
         ('state_dir = "abc\n', "a text ends on its own line: close its quotes there"),
         ("[tool.pulsus.ranker]\ntau = 0.5\n", "write ranker.tau"),
+        ("[tools]\npython = .venv/bin/python\n", 'put text in quotes (name = "text")'),
+        ("[serve]\nhost = 10.0.0.1\n", 'put text in quotes (name = "text")'),
+        ("log_dir = logs\n", 'put text in quotes (name = "text")'),
     ],
 )
 def test_a_mistake_in_the_settings_is_answered_with_its_own_way_out(fresh, lines, hint):
@@ -948,3 +951,53 @@ def test_a_tool_in_the_place_of_a_plan_is_answered_with_its_own_command(tmp_path
     done = pulsus(project, verb, "say_hello")
     told(done, "USAGE", 2)
     assert f"for the tool of this name: pulsus {meant} demo/greet/say_hello" in done.err
+
+
+TEST_OF_VOWELS = "from vowels import {}\n\n\ndef test_it():\n    assert {}\n"
+
+
+@pytest.mark.parametrize("imported", ["run", "run, main", "count"])
+def test_a_test_beside_a_candidate_is_not_refused_as_if_it_were_a_broken_tool(fresh, imported):
+    folder = fresh / "cand"
+    folder.mkdir()
+    test = TEST_OF_VOWELS.format(imported, imported)
+    (folder / "test_vowels.py").write_text(test, encoding="utf-8")
+    (folder / "vowels.py").write_text("def count():\n    return 1\n", encoding="utf-8")
+    why = "it is named like a test, and only in workflows/_tmp are tests left out: move it to your"
+    found = pulsus_here(fresh, "validate", "cand", "--output", "json").json["modules"]
+    told_of = {row["path"]: row["steps"][0]["message"] for row in found}
+    assert why in told_of["cand/test_vowels.py"]
+    assert why not in told_of["cand/vowels.py"]
+    promoted = pulsus_here(fresh, "promote", "cand/test_vowels.py", "--action", "count", "--yes")
+    assert promoted.code == 3
+    assert why in promoted.err
+    assert "hint: name the module that it tests: cand/vowels.py" in promoted.err
+
+
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    ("pair", "says", "hint"),
+    [
+        ("person:=8", "input person:=8: it is not of type str but a number", "write person=8: :="),
+        ("person:=[1, 2]", "it is not of type str but a list", "write 'person=[1, 2]': :="),
+        ("person:=null", "it is not of type str but null", "write a value of type str"),
+    ],
+)
+def test_a_json_number_for_a_text_is_not_shown_as_a_text(promoted, pair, says, hint):
+    done = pulsus_here(promoted, "run", "say_hello", "--input", pair)
+    assert says in told(done, "USAGE", 2)
+    assert f"hint: {hint}" in done.err
+
+
+def test_a_list_for_for_each_is_answered_with_the_keys_of_for_each(fresh):
+    step = "{id: a, tool: demo/greet/say_hello, for_each: [a, b]}"
+    (fresh / "p.yaml").write_text(f"plan: {{steps: [{step}]}}\n", encoding="utf-8")
+    done = pulsus_here(fresh, "plan", "--file", "p.yaml")
+    assert "for_each" in told(done, "PLAN_INVALID", 2)
+    assert "hint: write `key: value` pairs with the keys items and limit" in done.err
+
+
+def test_feedback_on_the_last_run_of_a_new_project_does_not_blame_gc(fresh):
+    done = pulsus_here(fresh, "feedback", "last", "--none")
+    assert "no request was routed in this project yet" in told(done, "RUN_NOT_FOUND", 2)
+    assert "gc" not in done.err

@@ -36,6 +36,9 @@ _adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 _AT_END = " (at end of document)"
 """The place that tomllib gives instead of a line if the text ends too early."""
 
+_NO_VALUE = ("Invalid value", "Expected newline or end of document after a statement")
+"""Beginnings of the errors of tomllib for text without quotes. 10.0.0.1 begins like a number."""
+
 _ALIASES = {"PULSUS_STRICT_RESOLUTION": ("agent", "strict_resolution")}
 """Variables with a name of the specification (assistant architecture §4)."""
 
@@ -129,7 +132,9 @@ def _unreadable(error: Exception) -> tuple[str, str]:
         return reason, "close every [, {, quote and value that the file opens"
     if reason.startswith("Illegal character '\\n'"):
         return reason, "a text ends on its own line: close its quotes there"
-    return str(error), "correct the file"
+    if reason.startswith(_NO_VALUE):
+        return reason, 'put text in quotes (name = "text"), and write one setting a line'
+    return reason, "correct the file"
 
 
 def _read_environment(model: type[Section]) -> Tree:

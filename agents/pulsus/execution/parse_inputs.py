@@ -78,7 +78,10 @@ def _split_pair(pair: str) -> tuple[str, str, str]:
 def _parse_value(name: str, mark: str, text: str, hint: Hint) -> JsonValue:
     match mark:
         case ":=":
-            return _require_accepted(name, _parse_json(name, text, hint), hint)
+            value = _parse_json(name, text, hint)
+            if not type_compatibility.accepts(hint, value):
+                raise _wrong_json_type_error(name, text, value, hint)
+            return value
         case "@":
             content = _read_text_file(name, text)
             container = _is_container(hint)
@@ -241,6 +244,40 @@ def _suggest_fix(name: str, hint: Hint) -> str:
 def _wrong_type_error(name: str, text: str, hint: Hint) -> UsageError:
     reason = f"it is not of type {type_hints.write_annotation(hint)}"
     return _wrong_value_error(name, text, reason, _suggest_fix(name, hint))
+
+
+def _wrong_json_type_error(name: str, text: str, value: JsonValue, hint: Hint) -> UsageError:
+    """Return the error for NAME:=JSON, with NAME=VALUE as the fix if that text fits the input."""
+    said = json.dumps(value, ensure_ascii=False)
+    plain = value if isinstance(value, str) else text
+    fix = _suggest_fix(name, hint)
+    with suppress(UsageError):
+        if value is not None and not plain.startswith("@"):
+            _parse_by_hint(name, plain, hint)
+            fix = f"write {shlex.quote(f'{name}={_shorten(plain)}')}: := reads JSON"
+    wanted = type_hints.write_annotation(hint)
+    return UsageError(
+        f"input {name}:={_shorten(said)}: it is not of type {wanted} but {_json_kind(value)}",
+        hint=fix,
+        input=name,
+    )
+
+
+def _json_kind(value: JsonValue) -> str:
+    """Return the JSON name of a value's type, with its article."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a bool"
+        case int() | float():
+            return "a number"
+        case str():
+            return "text in quotes"
+        case list():
+            return "a list"
+        case _:
+            return "an object"
 
 
 def _wrong_value_error(name: str, text: str, reason: str, fix: str) -> UsageError:

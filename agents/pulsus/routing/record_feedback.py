@@ -102,7 +102,7 @@ def _newest_run_id(said: str, routes: Sequence[PastRoute], runs: Path) -> str:
 
     Run ids begin with date and time. Within one second, the trace written last is the newest.
     """
-    found = []
+    found: list[str] = []
     traces = [(p.parent.name, p.stat().st_mtime_ns) for p in runs.glob("run-*/steps.log")]
     for name, _ in sorted(traces, key=lambda t: (_second_of_run(t[0]), t[1]), reverse=True):
         try:
@@ -113,8 +113,14 @@ def _newest_run_id(said: str, routes: Sequence[PastRoute], runs: Path) -> str:
             found.append(name)
             break
     found += [r.run_id for r in reversed(routes) if r.route_id == said and not r.is_feedback]
+    if not found and said == "last" and not routes and not traces:
+        raise RunNotFound(
+            "no request was routed in this project yet, so `last` names no run",
+            hint='route a request first: pulsus "REQUEST"',
+        )
     if not found:
-        what = "there is no run" if said == "last" else f"no run of {said} is known here"
+        what = f"no run of {said} is known here"
+        what = "no trace of a routed request is here" if said == "last" else what
         raise RunNotFound(
             what, hint="its trace may have been removed by `pulsus gc`; route the request again"
         )

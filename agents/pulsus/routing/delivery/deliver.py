@@ -294,9 +294,20 @@ def _validation_failure(report: ValidationReport, shown: str) -> PulsusError:
         )
     return ValidationFailed(
         f"{report.path.name} is {report.verdict}: {report.summary}",
-        hint=f"correct it; each step is shown by: pulsus validate {shlex.quote(shown)}",
+        hint=_suggest_module(report, shown)
+        or f"correct it; each step is shown by: pulsus validate {shlex.quote(shown)}",
         sha256=report.sha256,
     )
+
+
+def _suggest_module(report: ValidationReport, shown: str) -> str:
+    """Return the hint for a test that was named in place of the module beside it, or ''."""
+    from pulsus.core.validators.steps.static_gate import NAMED_LIKE_TEST  # only for a refusal
+
+    name = report.path.name.removeprefix("test_")
+    if NAMED_LIKE_TEST not in report.summary or not report.path.with_name(name).is_file():
+        return ""
+    return f"name the module that it tests: {shlex.quote(str(Path(shown).with_name(name)))}"
 
 
 def digest(source: bytes) -> str:

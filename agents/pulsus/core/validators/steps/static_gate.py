@@ -45,6 +45,12 @@ _BLANKET = (
 )
 _RUNS_TEXT = ("eval", "exec")
 
+NAMED_LIKE_TEST = (
+    "; it is named like a test, and only in workflows/_tmp are tests left out: "
+    "move it to your own tests, or rename it if it is a tool"
+)
+"""Follows the reason why a file `test_*.py` is no tool: most of these files are tests."""
+
 
 def run_static_gate(
     source: bytes,
@@ -62,6 +68,7 @@ def run_static_gate(
     problem = _check_bytes(source, max_bytes)
     if not problem and isinstance(tool, BrokenTool):
         problem = f"{tool.reason} ({tool.code})" + _describe_lookalike(source, tool)
+        problem += NAMED_LIKE_TEST if _is_named_like_test(tool) else ""
     if problem or isinstance(tool, BrokenTool):
         return Finding(ok=False, message=problem)
     text = source.decode("utf-8-sig")
@@ -188,6 +195,12 @@ def _describe_lookalike(source: bytes, tool: BrokenTool) -> str:
     except (SyntaxError, ValueError, tokenize.TokenError):
         return ""
     return f"; {found}" if found else ""
+
+
+def _is_named_like_test(tool: BrokenTool) -> bool:
+    """Return True for `test_*.py` without an entry point of its own. A test imports `run`."""
+    codes = ("NO_ENTRY", "ENTRY_NOT_FUNCTION", "AMBIGUOUS_ENTRY")
+    return tool.code in codes and tool.path.name.startswith("test_")
 
 
 def _check_nodes(tree: ast.AST) -> str:

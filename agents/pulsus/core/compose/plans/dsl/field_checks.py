@@ -19,7 +19,7 @@ def require_mapping(
 ) -> Mapping[str, Any]:
     """Return the mapping. Raises PlanInvalid for other values, and unknown or missing keys."""
     if not isinstance(data, dict):
-        refuse(place, data, "it is not a mapping", "write `key: value` pairs")
+        refuse(place, data, "it is not a mapping", _suggest_mapping(required, allowed))
     for key in data:
         if not isinstance(key, str):
             refuse(place, key, "a key is not text", "put quotes round it")
@@ -43,6 +43,18 @@ def require_names(value: object, place: str) -> tuple[str, ...]:
     if not isinstance(value, list):
         refuse(place, value, "it is not a list", "write a list of names")
     return tuple(require_text(item, f"{place}[{i}]") for i, item in enumerate(value))
+
+
+def _suggest_mapping(required: AbstractSet[str] | None, allowed: AbstractSet[str] | None) -> str:
+    """Return how to write the mapping, with its keys if they are known."""
+    if not allowed:
+        return "write `key: value` pairs"
+    known = sorted(allowed)
+    needed = [key for key in known if key in (required or ())]
+    if needed == known:
+        return f"write `key: value` pairs with the keys {' and '.join(known)}"
+    needs = f", and {' and '.join(needed)} must be given" if needed else ""
+    return f"write `key: value` pairs; the keys are {', '.join(known)}{needs}"
 
 
 def _suggest_key(key: str, allowed: AbstractSet[str]) -> str:
