@@ -15,6 +15,7 @@ from pulsus.core.telemetry.secret_rules.command_secrets import hide_in_commands
 from pulsus.core.telemetry.secret_rules.redaction_forms import FORMS, replace_with
 from pulsus.core.telemetry.secret_rules.redaction_keys import KEYS
 from pulsus.core.telemetry.secret_rules.redaction_pairs import PAIRS
+from pulsus.core.telemetry.secret_rules.redaction_sentences import hide_in_sentences
 from pulsus.core.telemetry.secret_rules.redaction_tables import hide_columns
 from pulsus.core.telemetry.secret_rules.redaction_values import RESTS, VALUES
 from pulsus.core.telemetry.secret_rules.redaction_words import WORDS
@@ -301,6 +302,7 @@ RULES: tuple[Callable[[str], str], ...] = (
     *PAIRS,
     *RESTS,
     hide_columns,
+    hide_in_sentences,
 )
 
 
