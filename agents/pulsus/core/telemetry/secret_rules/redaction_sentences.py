@@ -22,6 +22,11 @@ _LONGEST_LINE: Final = 600
 _NEAR: Final = 12
 """Words between the name of a secret and what leads to the value."""
 
+_MAY_NAME: Final = late_pattern(
+    r"pass|pw|token|jeton|secret|key|pin|puk|otp|psk|cred|log|sign|auth|bind|connect|zugang|kennwort"
+    r"|schl|contrase|clave|cl[ée]|community|senha|wachtwoord|parola|melde|entra"
+)
+"""Each sentence that this module looks at has one of these."""
 _NAMES: Final = frozenset(
     (
         *("password", "passwords", "passwd", "passphrase", "passcode", "pwd", "pw", "pw's", "pass"),
@@ -36,13 +41,13 @@ _KINDS: Final = frozenset(
     (
         *("api", "secret", "access", "private", "encryption", "session", "license", "licence"),
         *("unseal", "enrollment", "signing", "hmac", "client", "shared", "recovery", "activation"),
-        *("datadog", "newrelic", "pager", "new", "phrase", "mot", "clé"),
+        *("phrase", "mot", "clé"),
     )
 )
 _VERBS: Final = late_pattern(
-    r"(?i)\b(?:set|changed|goes|put|use|using|swap|replace|exchange|rotate|change|store|make|give|tell|type|enter|try|create"
-    r"|log|sign|ssh|connect|auth|authenticate|unlock|encrypt|protect|mount|add|revoke|reset|update"
-    r"|feed|enroll|unlock|bind|setze|ändere|nimm|melde|tausche|mets|change|connecte|utilise|pon"
+    r"(?i)\b(?:set|put|use|using|swap|replace|exchange|rotate|changed?|store|make|give|tell|type"
+    r"|goes|enter|try|create|log|sign|ssh|connect|auth|authenticate|unlock|encrypt|protect|mount|add|revoke|reset|update"
+    r"|feed|enroll|bind|setze|ändere|nimm|melde|tausche|mets|connecte|utilise|pon"
     r"|cambia|entra)\b"
 )
 _MOVES: Final = late_pattern(
@@ -56,23 +61,8 @@ _ENTER: Final = late_pattern(
 )
 _LEADS: Final = frozenset(
     (
-        *(
-            "is",
-            "=",
-            ":",
-            "->",
-            "→",
-            "-->",
-            "=>",
-            "be",
-            "was",
-            "namely",
-            "now",
-            "are",
-            "ist",
-            "est",
-        ),
-        *("lautet", "es", "became", "será", "sera", "lo"),
+        *("is", "be", "was", "are", "became", "namely", "now", "=", ":", "->", "→", "-->", "=>"),
+        *("ist", "lautet", "est", "sera", "es", "será", "lo"),
     )
 )
 _LEADS_OF_SETTING: Final = frozenset(
@@ -85,6 +75,27 @@ _FILLERS: Final = frozenset(
         *("one", "value", "own", "instead", "temporary", "initial", "old", "following", "this"),
     )
 )
+_BEHIND_USER: Final = frozenset(
+    ("with", "and", "/", ":", "pw", "pass", "und", "et", "y", "mit", "using", "avec", "con")
+)
+_BEFORE_NAMES: Final = frozenset(
+    (
+        *(
+            "id",
+            "ids",
+            "named",
+            "called",
+            "user",
+            "username",
+            "instance",
+            "host",
+            "number",
+            "title",
+        ),
+        *("version", "commit", "file", "image", "tag", "branch", "release", "ticket"),
+    )
+)
+"""Behind such a word stands a name, which is no secret."""
 _NAME_BEHIND: Final = late_pattern(
     r"(?i)[\"'”“`)>]{0,2},?\s+(as|for|into|is|als|comme)\s+(?:[\w'’.-]{1,30}\s+){0,4}?[\w.-]{0,30}?"
     r"(?:password|passphrase|passwd|pw|pwd|passcode|token|secret|(?:\w{1,20}[ _-])?key|passwort"
@@ -99,7 +110,7 @@ _PATH: Final = late_pattern(
     r"|[+-]?[\d.,:/_-]+[A-Za-z%]{0,4}|[^\W\d_]+(?:['’-][^\W\d_]+)*|[\w.-]+(?:/[\w.*-]+)+/?"
     r"|[\w.-]+\.(?:ya?ml|json|conf|cfg|ini|toml|env|txt|md|py|sh|pem|crt|key|log|gz|tar|tgz|zip|xml"
     r"|csv|sql|service|socket|timer|properties|html?|js|ts|go|rs|tf|jks|p12)"
-    r"|[A-Z0-9_]*_[A-Z0-9_]*|[\w.-]+\(.*|[\w.-]+=.*"
+    r"|[A-Z0-9_]*_[A-Z0-9_]*|[\w.-]+[(\[].*|[\w.-]+=.*"
 )
 """Paths, options, addresses, numbers with a unit, plain words, files, variables, calls, pairs."""
 _NAMED: Final = late_pattern(
@@ -117,8 +128,8 @@ _LONGEST_WORD: Final = 200
 _BITS: Final = late_pattern(r"\S+")
 _QUOTED: Final = late_pattern(r"(?<![\w])[\"'`“„«] ?([^\"'`“”„«»]{6,60}?) ?[\"'`”“»](?![\w])")
 _BEFORE_PHRASE: Final = late_pattern(
-    r"(?i)(?:\b(?:use|type|enter|with|is|are|be|to|as|password|passphrase|token|secret|key|pin|pw|pwd)"
-    r"|:)[:,]?\s{0,3}\Z"
+    r"(?i)(?:\b(?:use|type|enter|with|is|are|be|to|as|password|passphrase|token|secret|key|pin|pw"
+    r"|pwd)|:)[:,]?\s{0,3}\Z"
 )
 _SHORT: Final = 20
 _PASSWORDS: Final = frozenset(("password", "passwd", "passphrase", "pwd", "pw", "pass", "passcode"))
@@ -130,12 +141,6 @@ def hide_in_sentences(text: str) -> str:
         return text
     lines = text.split("\n")
     return "\n".join(_hide_in_line(line) if len(line) <= _LONGEST_LINE else line for line in lines)
-
-
-_MAY_NAME: Final = late_pattern(
-    r"pass|pw|token|jeton|secret|key|pin|puk|otp|psk|cred|log|sign|auth|bind|connect|zugang|kennwort"
-    r"|schl|contrase|clave|cl[ée]|community|senha|wachtwoord|parola|melde|entra"
-)
 
 
 class _Word:
@@ -173,7 +178,7 @@ def _hide_in_line(line: str) -> str:
             found.update(_in_same_sentence(words, names))
             found.update(_phrases(line))
     if enters:
-        found.update(_behind_users(words))
+        found.update(_behind_users(words, named=bool(names)))
     return _replace(line, sorted(found))
 
 
@@ -191,26 +196,6 @@ def _in_same_sentence(words: Sequence[_Word], names: Sequence[int]) -> Iterator[
                 if _is_strong(words[place].text):
                     yield words[place].start, words[place].end
         first = at + 1
-
-
-_BEFORE_NAMES: Final = frozenset(
-    (
-        *(
-            "id",
-            "ids",
-            "named",
-            "called",
-            "user",
-            "username",
-            "instance",
-            "host",
-            "number",
-            "title",
-        ),
-        *("version", "commit", "file", "image", "tag", "branch", "release", "ticket"),
-    )
-)
-"""Behind such a word stands a name, which is no secret."""
 
 
 def _is_named_behind(line: str, word: _Word) -> bool:
@@ -242,7 +227,15 @@ def _names_secret(words: Sequence[_Word], at: int) -> bool:
     if low not in _KEYS:
         return low.endswith(("_token", "_secret", "_pass", "api_key", "secret_key", "access_key"))
     beside = {words[n].low for n in (at - 1, at - 2) if n >= 0}
-    return not beside.isdisjoint(_KINDS)
+    return not beside.isdisjoint(_KINDS) or _leads_to_value(words, at)
+
+
+def _leads_to_value(words: Sequence[_Word], at: int) -> bool:
+    """Return True for a key of any kind that a word with the shape of a secret follows."""
+    if not (words[at].leads or (at + 1 < len(words) and words[at + 1].leads)):
+        return False
+    behind = next((w.text for w in words[at + 1 : at + 4] if not w.leads), "")
+    return _is_strong(behind) or _HEX.fullmatch(behind) is not None
 
 
 def _behind_names(
@@ -264,8 +257,11 @@ def _behind_names(
                 led = False
 
 
-def _behind_users(words: Sequence[_Word]) -> Iterator[tuple[int, int]]:
-    """Yield the place of the word behind a user: "log in as bob with X", "creds are bob / X"."""
+def _behind_users(words: Sequence[_Word], *, named: bool) -> Iterator[tuple[int, int]]:
+    """Yield the place of the word behind a user: "log in as bob with X", "creds are bob / X".
+
+    If nothing else is `named` as a secret, the word has its shape, or stands behind "as bob with".
+    """
     for at, word in enumerate(words):
         if word.low not in {"in", "on", "into"} and not _ENTER.fullmatch(word.low):
             continue
@@ -273,13 +269,11 @@ def _behind_users(words: Sequence[_Word]) -> Iterator[tuple[int, int]]:
             user, sign, value = words[place].text.replace(":", "/", 1).partition("/")
             if sign and user.isidentifier() and _is_likely(value):
                 yield words[place].end - len(value), words[place].end
-            if words[place - 1].low in _BEHIND_USER and _is_likely(words[place].text):
+            if words[place - 1].low not in _BEHIND_USER:
+                continue
+            sure = named or words[max(0, place - 3)].low == "as"
+            if _is_likely(words[place].text) if sure else _is_strong(words[place].text):
                 yield words[place].start, words[place].end
-
-
-_BEHIND_USER: Final = frozenset(
-    ("with", "and", "/", ":", "pw", "pass", "und", "et", "y", "mit", "using", "avec", "con")
-)
 
 
 def _is_easy(text: str) -> bool:
