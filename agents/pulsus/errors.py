@@ -291,6 +291,10 @@ class VerifyMissing(ValidationFailed, code="VERIFY_MISSING"):
     """A new tool of `Kind: write` does not say how a change is verified."""
 
 
+class VerifyUnrelated(ValidationFailed, code="VERIFY_UNRELATED"):
+    """`Verify:` of a new tool uses no input and no output of the write, so it proves no change."""
+
+
 class VerifyInvalid(ValidationFailed, code="VERIFY_INVALID"):
     """`Verify:` or `Undo:` names a tool that does not exist or does not fit."""
 

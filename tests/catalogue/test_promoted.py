@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pulsus import bootstrap
+from pulsus.core.contract.declared_call import find_verify_gap
 from pulsus.core.storage.records import promotion_records
 from tests.shipped import APP, TOOLS
 
@@ -27,6 +28,10 @@ def test_the_catalogue_has_no_broken_file_and_no_incomplete_contract():
     assert APP.catalogue.broken == ()
     assert APP.catalogue.warnings == ()
     assert [t.id for t in TOOLS if t.missing_sections or t.contract_errors] == []
+
+
+def test_no_shipped_write_has_a_check_that_proves_nothing():
+    assert [t.id for t in TOOLS if find_verify_gap(t)] == []
 
 
 def test_the_catalogue_is_as_large_as_promised():

@@ -11,6 +11,7 @@ from pulsus.agent.tools.all_tools import AgentTools
 from pulsus.agent.tools.catalogue.catalogue_tool import CatalogueTool, agent_names
 from pulsus.agent.tools.catalogue.contract_schema import contract_schema
 from pulsus.core.storage.records.promotion_target import Target
+from pulsus.core.types import DeclaredCall
 from pulsus.execution.tool_process import RunResult
 from pulsus.execution.unread_source import source_failure
 from pulsus.gates.built_in_tools import built_in_tools
@@ -117,8 +118,12 @@ def changed(tools, **fields):
 
 @pytest.mark.parametrize(
     ("fields", "named"),
-    [({"target": ()}, "Target:"), ({"verify": None}, "Verify:")],
-    ids=["no target", "no verify"],
+    [
+        ({"target": ()}, "Target:"),
+        ({"verify": None}, "Verify:"),
+        ({"verify": DeclaredCall("system/check/mark_facts")}, "Verify: that uses"),
+    ],
+    ids=["no target", "no verify", "an unrelated verify"],
 )
 def test_a_write_without_target_or_verify_is_refused_with_the_reason(
     tools, tmp_path, fields, named

@@ -143,6 +143,43 @@ def test_a_write_promoted_without_a_check_runs_and_says_that_nothing_verified_it
     assert "is not verified: system/count/things declares no `Verify:`" in again.err
 
 
+LAZY_READER = READER.replace(b"path: str", b"path: str = ''").replace(
+    b'Path(path).read_text(encoding="utf-8")', b'"mark"'
+)
+
+
+def with_call(call):
+    """Return the writer with another call under `Verify:`."""
+    end = WRITER.index(b'"""\n\nfrom')
+    return WRITER[: WRITER.index(b"Verify:")] + f"Verify: {call}\n".encode() + WRITER[end:]
+
+
+@pytest.mark.parametrize("expect", ["", " expect {...: ...}"])
+def test_a_read_that_has_nothing_to_do_with_the_write_is_not_said_to_verify_it(tmp_path, expect):
+    writer = with_call("system/check/mark_facts {}" + expect).replace(b"if not dry_run:", b"if 0:")
+    written, done = run(tmp_path, writer=writer, reader=LAZY_READER)
+    assert (done.code, written, done.json["verified"]) == (0, False, False), done.out
+    assert done.json["verification"]["tool"] is None
+    again = pulsus_here(tmp_path, "run", "things", "--input", f"path={tmp_path / 'x'}", "--yes")
+    assert "the change is verified" not in again.err
+    assert "is not verified: `Verify:` of system/count/things uses no input" in again.err
+
+
+def test_a_read_that_fails_is_an_error_also_if_it_has_nothing_to_do_with_the_write(tmp_path):
+    reader = LAZY_READER.replace(b'"ok": True', b'"ok": False')
+    _, done = run(tmp_path, writer=with_call("system/check/mark_facts {}"), reader=reader)
+    assert (done.code, done.json["error"]["code"]) == (1, "WRITE_UNVERIFIED")
+
+
+def test_tools_check_names_a_write_that_an_unrelated_read_verifies(tmp_path):
+    promoted(tmp_path, LAZY_READER, target=FACTS)
+    promoted(tmp_path, with_call('system/check/mark_facts {} expect {text: "mark", ...: ...}'))
+    done = pulsus_here(tmp_path, "tools", "check", "--output", "json")
+    codes = [f["code"] for f in done.json["findings"]]
+    assert "VERIFY_UNRELATED" in codes
+    assert "VERIFY_MISSING" not in codes
+
+
 def test_a_write_that_fails_is_not_verified(tmp_path):
     failing = WRITER.replace(b"if not dry_run:", b"raise OSError\n    if not dry_run:")
     promoted(tmp_path, failing)
@@ -203,6 +240,9 @@ def test_a_new_write_is_promoted_only_with_a_check_that_fits_the_catalogue(tmp_p
     assert (done.code, done.json["error"]["code"]) == (3, "VERIFY_INVALID")
     assert "there is no tool system/check/mark_facts" in done.json["error"]["message"]
     promoted(project, READER, target=FACTS)
+    call = 'system/check/mark_facts {path: "/etc/hostname"} expect {ok: true, ...: ...}'
+    done = promote(project, with_call(call))
+    assert (done.code, done.json["error"]["code"]) == (3, "VERIFY_UNRELATED")
     done = promote(project, WRITER)
     assert done.code == 0, done.out
     assert promote(project, bare).code == 0  # it was promoted before: an old tool stays usable

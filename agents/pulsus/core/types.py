@@ -711,9 +711,9 @@ class GenerationReport:
 class Verification:
     """The verdict on one change, by the read that the contract of the write names (ADR 41).
 
-    `tool` is the id of the verifying tool, or None if none is declared or none could be chosen.
-    `reason` says why the change counts as verified or not. `result` is what the tool returned, or
-    None if it did not end.
+    `tool` is the id of the verifying tool, or None if none is declared, none could be chosen, or
+    the declared call can prove nothing. `reason` says why the change counts as verified or not.
+    `result` is what the tool returned, or None if it did not end.
     """
 
     tool: str | None

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from typing import Literal
 
 from pulsus.core.contract.section_names import nearest_name
-from pulsus.core.types import DeclaredCall, JsonValue
+from pulsus.core.types import DeclaredCall, JsonValue, ToolSpec
 from pulsus.late_pattern import late_pattern
 
 _CALL = late_pattern(r"([A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+){2})\s+(\{.*)")
@@ -22,6 +23,9 @@ _REFERENCE = late_pattern(r"\{\{\s*(input|output)\.(\w+)\s*\}\}")
 _BRACES = late_pattern(r"\{\{.*?\}\}|\{\{|\}\}")
 _BARE = late_pattern(r"(?<![\"'\w}])\{\{")
 _SHOWN = 80
+_DRY_RUN = "dry_run"
+
+VerifyGap = Literal["missing", "unrelated"]
 
 
 class _UnusableCall(ValueError):
@@ -60,6 +64,26 @@ def list_references(call: DeclaredCall) -> Iterator[tuple[str, str]]:
         for text in _list_texts(value):
             for found in _REFERENCE.finditer(text):
                 yield found[1], found[2]
+
+
+def uses_write(call: DeclaredCall) -> bool:
+    """Return True if the call uses an input or output of the write that declares it.
+
+    `dry_run` does not count: it is false in every run that is verified.
+    """
+    return any(name != _DRY_RUN for _, name in list_references(call))
+
+
+def find_verify_gap(tool: ToolSpec) -> VerifyGap | None:
+    """Return why `Verify:` of the tool proves no change, or None if it can prove one.
+
+    `pulsus promote` refuses a new tool with a gap (ADR 41). A composition needs no
+    `Verify:`, because its steps are verified.
+    """
+    if tool.verify is not None:
+        return None if uses_write(tool.verify) else "unrelated"
+    needs_one = tool.kind_declared and tool.kind == "write" and not tool.composed
+    return "missing" if needs_one else None
 
 
 def read_reference(value: JsonValue) -> tuple[str, str] | None:

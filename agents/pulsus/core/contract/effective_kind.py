@@ -1,4 +1,4 @@
-"""Decides the kind that a tool counts as, and what a write lacks (docs/tool-contract.md). Pure."""
+"""Decides the kind that a tool counts as (docs/tool-contract.md). Pure."""
 
 from __future__ import annotations
 
@@ -21,11 +21,3 @@ def get_effective_kind(tool: ToolSpec, observed: ObservedEffects | None) -> Kind
 def get_stricter_kind(kind: Kind, recorded: str | None) -> Kind:
     """Return the stricter of a tool's own kind and the one on its record."""
     return "write" if recorded == "write" else kind
-
-
-def lacks_verify(tool: ToolSpec) -> bool:
-    """Return True for a declared write that no read verifies. A composition's steps are verified.
-
-    `pulsus promote` refuses a new one (ADR 41).
-    """
-    return tool.kind_declared and tool.kind == "write" and not tool.verify and not tool.composed

@@ -1,13 +1,13 @@
-"""Refuse to promote a write that has no `Verify:` in its contract (ADR 41). Pure."""
+"""Refuse to promote a write whose contract has no `Verify:` that proves a change (ADR 41). Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from pulsus.core.contract.declared_call import find_verify_gap
 from pulsus.core.contract.declared_call_check import check_call
-from pulsus.core.contract.effective_kind import lacks_verify
 from pulsus.core.types import ToolSpec
-from pulsus.errors import PulsusError, VerifyInvalid, VerifyMissing
+from pulsus.errors import PulsusError, VerifyInvalid, VerifyMissing, VerifyUnrelated
 
 _HASHES = "shared/hash/hash_file"
 
@@ -19,8 +19,8 @@ def find_verification_fault(tool: ToolSpec, find: FindTool, *, new: bool) -> Pul
     """Return the reason against a promotion, or None if nothing speaks against it.
 
     Every call that the contract declares must fit the catalogue. A `new` tool with `Kind: write` in
-    its docstring must declare `Verify:`. A composition needs none of its own: its steps are
-    verified.
+    its docstring must declare `Verify:`, and the call must use an input or output of the tool. A
+    composition needs none of its own: its steps are verified.
     """
     for section, call in (("Verify", tool.verify), ("Undo", tool.undo)):
         fault = call and next(check_call(section, call, tool, find(call.tool)), None)
@@ -31,17 +31,21 @@ def find_verification_fault(tool: ToolSpec, find: FindTool, *, new: bool) -> Pul
                 tool=tool.id,
                 section=section,
             )
-    if not new or not lacks_verify(tool):
+    gap = find_verify_gap(tool) if new else None
+    if gap is None:
         return None
     example = _example_call(tool, find)
-    return VerifyMissing(
-        f"{tool.id} is not promoted: it declares `Kind: write` and no `Verify:`",
-        hint="name a read that shows the change"
+    hint = (
+        "name a read that shows the change"
         + (f", such as `Verify: {example}`" if example else f", as in `Verify: {_FORM}`")
         + "; `pulsus tools list` has them. If no tool reads it, add one first: "
-        "pulsus generate REQUEST --scaffold",
-        tool=tool.id,
+        "pulsus generate REQUEST --scaffold"
     )
+    if gap == "missing":
+        reason = "it declares `Kind: write` and no `Verify:`"
+        return VerifyMissing(f"{tool.id} is not promoted: {reason}", hint=hint, tool=tool.id)
+    reason = "its `Verify:` uses no input and no output of the tool, so it proves no change"
+    return VerifyUnrelated(f"{tool.id} is not promoted: {reason}", hint=hint, tool=tool.id)
 
 
 _FORM = 'TOOL {INPUT: "{{input.NAME}}"}'

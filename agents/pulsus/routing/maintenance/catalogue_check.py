@@ -14,8 +14,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
+from pulsus.core.contract.declared_call import VerifyGap, find_verify_gap
 from pulsus.core.contract.declared_call_check import check_call
-from pulsus.core.contract.effective_kind import lacks_verify
 from pulsus.core.memory.past_routes import PastRoute, latest_per_run
 from pulsus.core.rankers.intent_phrases import share_of_anti_intent
 from pulsus.core.storage.records.promotion_records import PromotionRecord
@@ -28,6 +28,19 @@ Level = Literal["error", "warning", "info"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "info")
 
 _UNHIDE = "begin the rule with a slash (/logs/ instead of logs/), then `git add` the tools"
+
+_VERIFY_GAPS: dict[VerifyGap, tuple[str, str, str]] = {
+    "missing": (
+        "VERIFY_MISSING",
+        "it changes things, and no tool verifies that: its docstring has no `Verify:`",
+        "add `Verify:` with a read that shows the change (docs/tool-contract.md of Pulsus)",
+    ),
+    "unrelated": (
+        "VERIFY_UNRELATED",
+        "its `Verify:` uses no input and no output of the tool, so it proves no change",
+        "use a value of the write in `Verify:`, such as {{input.NAME}} or {{output.NAME}}",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +114,9 @@ def _call_findings(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
                     fault,
                     "name a tool of this catalogue and the inputs that it takes",
                 )
-        if lacks_verify(tool):
-            yield CatalogueFinding(
-                "VERIFY_MISSING",
-                "warning",
-                tool.path,
-                (tool.id,),
-                "it changes things, and no tool verifies that: its docstring has no `Verify:`",
-                "add `Verify:` with a read that shows the change (docs/tool-contract.md of Pulsus)",
-            )
+        if gap := find_verify_gap(tool):
+            code, reason, fix = _VERIFY_GAPS[gap]
+            yield CatalogueFinding(code, "warning", tool.path, (tool.id,), reason, fix)
 
 
 def _warning_finding(text: str) -> CatalogueFinding:

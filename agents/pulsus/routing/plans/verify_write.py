@@ -39,7 +39,8 @@ def verify_write(
 
     The verdict is `ok` only if the tool of `Verify:` is promoted, only reads, ended without an
     error, and its result says no failure and fits `expect`. Anything else is a verdict with
-    `ok=False` and the reason; only Terminated and HungUp are raised.
+    `ok=False` and the reason; only Terminated and HungUp are raised. A call that uses nothing of
+    the write and expects no value proves nothing: its verdict is that of no `Verify:`.
     """
     outputs = result if isinstance(result, dict) else {"result": result}
     given = _list_defaults(tool) | dict(inputs)
@@ -69,7 +70,7 @@ def _verify(
         raise
     except PulsusError as error:
         return Verification(call.tool, False, f"{error.code}: {error.message}")
-    return _judge(call, expected, result)
+    return _judge(tool, call, expected, result)
 
 
 def _run_read(project: Project, call: DeclaredCall, inputs: Mapping[str, JsonValue]) -> JsonValue:
@@ -87,9 +88,15 @@ def _run_read(project: Project, call: DeclaredCall, inputs: Mapping[str, JsonVal
     return done.result
 
 
-def _judge(call: DeclaredCall, expected: JsonValue, result: JsonValue) -> Verification:
+def _judge(
+    tool: ToolSpec, call: DeclaredCall, expected: JsonValue, result: JsonValue
+) -> Verification:
     if isinstance(result, dict) and result.get("ok") is False:
         return Verification(call.tool, False, f"{call.tool} says that it is not ok", result)
+    expects = call.has_expected and example_match.is_concrete(expected)
+    if not expects and not declared_call.uses_write(call):
+        reason = f"`Verify:` of {tool.id} uses no input and no output of it, and expects no value"
+        return Verification(None, False, reason)
     if not call.has_expected:
         return Verification(call.tool, True, f"{call.tool} ended without an error", result)
     difference = example_match.matches(expected, result)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from pulsus.core.types import DeclaredCall
 from pulsus.routing.delivery.verify_gate import find_verification_fault
 from tests.compositions import arg, spec
 
@@ -25,3 +26,36 @@ def test_the_hint_for_a_missing_verify_does_not_name_a_call_that_cannot_work(nam
     fault = find_verification_fault(tool, lambda _: found, new=True)
     assert fault is not None
     assert (f'hash_file {{path: "{{{{input.{name}}}}}"}}' in (fault.hint or "")) is example
+
+
+SET, DRY = {"path": "{{input.path}}"}, {"path": "{{input.dry_run}}"}
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        pytest.param(DeclaredCall(HASHES.id, {"path": "/x"}), "VERIFY_UNRELATED", id="a constant"),
+        pytest.param(DeclaredCall(HASHES.id, DRY), "VERIFY_UNRELATED", id="dry_run alone"),
+        pytest.param(
+            DeclaredCall(HASHES.id, {"path": "/x"}, {"bytes": 1}, True),
+            "VERIFY_UNRELATED",
+            id="an expectation of constants",
+        ),
+        pytest.param(DeclaredCall(HASHES.id, SET), None, id="an input in its inputs"),
+        pytest.param(
+            DeclaredCall(HASHES.id, {"path": "/x"}, {"rows": ["{{output.path}}"]}, True),
+            None,
+            id="an output in its expectation",
+        ),
+    ],
+)
+def test_a_new_write_is_not_promoted_with_a_check_that_uses_nothing_of_it(call, code):
+    tool = replace(
+        spec("a/b/c", arg("path"), arg("dry_run"), kind="write"), kind_declared=True, verify=call
+    )
+    fault = find_verification_fault(tool, lambda _: HASHES, new=True)
+    assert (fault and fault.code) == code
+    if code:
+        assert find_verification_fault(tool, lambda _: HASHES, new=False) is None
+        assert fault is not None
+        assert "{{input.path}}" in (fault.hint or "")

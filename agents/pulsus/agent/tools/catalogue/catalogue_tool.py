@@ -13,7 +13,7 @@ from typing import Any, Final
 from pulsus.agent.tool_protocol import CallContext, CallNeeds, CallOutcome
 from pulsus.agent.tools.catalogue.contract_schema import contract_schema, default_values
 from pulsus.agent.tools.local.local_system import LocalSystem
-from pulsus.core.contract.declared_call import render_value
+from pulsus.core.contract.declared_call import render_value, uses_write
 from pulsus.core.types import JsonValue, ToolSpec, Verification
 from pulsus.errors import (
     ApprovalNeeded,
@@ -75,11 +75,11 @@ class CatalogueTool:
     @property
     def not_allowed(self) -> str:
         """Return why the agent may not call the tool, or an empty text."""
-        lacks = [
-            section
-            for section, given in (("Target:", self.tool.target), ("Verify:", self.tool.verify))
-            if not given
-        ]
+        lacks = [] if self.tool.target else ["Target:"]
+        if self.tool.verify is None:
+            lacks.append("Verify:")
+        elif not uses_write(self.tool.verify):
+            lacks.append("Verify: that uses an input or output")
         if self.tool.kind != "write" or not lacks:
             return ""
         return (

@@ -15,7 +15,7 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
 
-from pulsus.core.contract.effective_kind import lacks_verify
+from pulsus.core.contract.declared_call import find_verify_gap
 from pulsus.core.contract.entry_point import find_exchanged_entry
 from pulsus.core.python_source import python_parser
 from pulsus.core.python_source.builtin_uses import find_builtin_uses
@@ -81,7 +81,7 @@ def run_static_gate(
         return Finding(ok=False, message=problem)
     packages = _check_packages(text, tree, python)
     problem = _summarize_reasons(packages.problems) if packages else ""
-    missing = (*_warn_missing_sections(tool), *_warn_missing_verify(tool))
+    missing = (*_warn_missing_sections(tool), *_warn_verify_gap(tool))
     warnings = (*missing, *(packages.warnings if packages else ()))
     output = "\n".join(packages.problems) if packages else ""
     return Finding(ok=not problem, message=problem, output=output, warnings=warnings)
@@ -108,9 +108,15 @@ def _warn_missing_sections(tool: ToolSpec) -> tuple[str, ...]:
     return (f"the docstring has no section {', '.join(names)}{kind}",)
 
 
-def _warn_missing_verify(tool: ToolSpec) -> tuple[str, ...]:
-    why = "`pulsus promote` refuses a new tool of `Kind: write` without it"
-    return (f"the docstring has no section Verify: {why}",) if lacks_verify(tool) else ()
+def _warn_verify_gap(tool: ToolSpec) -> tuple[str, ...]:
+    refuses = "`pulsus promote` refuses a new tool of `Kind: write`"
+    match find_verify_gap(tool):
+        case "missing":
+            return (f"the docstring has no section Verify: {refuses} without it",)
+        case "unrelated":
+            return (f"Verify: uses no input and no output of the tool: {refuses} with it",)
+        case None:
+            return ()
 
 
 def _check_bytes(source: bytes, max_bytes: int) -> str:

@@ -152,5 +152,15 @@ def test_a_tool_of_undeclared_kind_without_dry_run_is_warned_of():
 def test_a_write_that_promotion_would_refuse_is_not_accepted_without_a_warning():
     write = WRITE.replace("run()", "run(dry_run: bool = True)")
     assert "no section Verify: `pulsus promote` refuses" in gate(write).warnings[-1]
-    verified = write.replace("Kind: write\n", "Kind: write\nVerify: shared/hash/hash_file {}\n")
-    assert not any("Verify" in warning for warning in gate(verified).warnings)
+    assert "Verify" in verify_warnings(write, "shared/hash/hash_file {}")
+    assert "Verify" in verify_warnings(write, 'a/b/c {n: "{{input.dry_run}}"} expect {ok: true}')
+    assert not verify_warnings(write, 'shared/hash/hash_file {path: "{{output.path}}"}')
+    assert not verify_warnings(write, 'a/b/c {} expect {n: "{{output.path}}"}')
+
+
+def verify_warnings(write, call):
+    """Return the warnings about `Verify:` of a write that returns `path`, in one text."""
+    sections = f"Kind: write\n\nReturns:\n    path (str): Where.\n\nVerify: {call}\n"
+    finding = gate(write.replace("Kind: write\n", sections))
+    assert finding.ok, finding.message
+    return "\n".join(warning for warning in finding.warnings if "Verify" in warning)
