@@ -3,6 +3,7 @@
 import pytest
 
 from tests.project import COMPOSE, COUNT, make, pulsus_here
+from tests.promotions import promoted
 
 TOOL = "workflows/domains/demo/greet/say_hello.py"
 PROMOTE = ("promote", TOOL, "--domain", "demo", "--action", "greet", "--yes")
@@ -66,6 +67,34 @@ def test_a_golden_request_with_an_unknown_tool_is_reported(project):
     done = pulsus_here(project, "eval", rows)
     assert done.code == 0
     assert "no such tool: text/count/cuont" in done.err
-    checked = pulsus_here(project, "tools", "check", "--golden", rows)
     (told,) = [line for line in done.err.splitlines() if "no such tool" in line]
-    assert told in checked.err.splitlines()
+    checked = pulsus_here(project, "tools", "check", "--golden", rows)
+    assert told.partition("warning: ")[2] in checked.out
+
+
+def test_strict_does_not_pass_a_golden_file_that_names_an_unknown_tool(tmp_path):
+    promoted(tmp_path)
+    tool = "system/count/things"
+    rows = tmp_path / "config" / "golden.jsonl"
+    rows.parent.mkdir(exist_ok=True)
+    check = ("tools", "check", "--strict")
+
+    def write(*lines):
+        rows.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+    write(f'{{"query": "count the things", "tools": ["{tool}"]}}')
+    before = pulsus_here(tmp_path, *check, "--output", "json")
+    write(f'{{"query": "count the things", "tools": ["{tool}s"], "colour": 1}}')
+    done = pulsus_here(tmp_path, *check, "--output", "json")
+    assert (done.code, done.json["ok"]) == (3, False)
+    new = [f for f in done.json["findings"] if f not in before.json["findings"]]
+    assert [(f["code"], f["level"]) for f in new] == [
+        ("UNKNOWN_TOOL", "warning"),
+        ("WARNING", "warning"),
+    ]
+    assert new[0]["path"] == "config/golden.jsonl"
+    assert new[0]["reason"] == f"no such tool: {tool}s (did you mean {tool}?)"
+    assert new[0]["evidence"] == ["count the things"]
+    assert "key 'colour' means nothing here" in new[1]["reason"]
+    assert "title=UNKNOWN_TOOL" in pulsus_here(tmp_path, *check, "--output", "github").out
+    assert "0 warnings" not in pulsus_here(tmp_path, *check).out

@@ -14,13 +14,13 @@ from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import GivenFile, common
-from pulsus.cli.render.unknown_tools import warn_of_missing
 from pulsus.cli.render.validation_text import relative
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ValidationFailed
 
 if TYPE_CHECKING:
     from pulsus.core.types import ToolSpec
+    from pulsus.routing.evaluation.dataset import GoldenRow
     from pulsus.routing.maintenance.catalogue_check import CatalogueFinding, Level
     from pulsus.routing.maintenance.ranking_conflicts import FirstTool, ReachabilityResult
 
@@ -112,7 +112,9 @@ def _findings(
     hidden = {found.shared for found in app.catalogue.shadowed}
     tools = [tool for tool in app.catalogue.tools if tool.path not in hidden]
     tools = [tool for tool in tools if tool.id not in app.past.deprecations.records]
-    found += ranking_conflicts.reachability_findings(_probed(session, golden, tools, first))
+    asked, faults = _golden(session, golden)
+    found += faults
+    found += ranking_conflicts.reachability_findings(_probed(session, asked, tools, first))
     tell("comparing the intents and the texts of the tools …")
     found += ranking_conflicts.intent_collisions(catalogue_check.shared_intents(tools), first)
     found += similar_descriptions.similar_text_findings(tools, found)
@@ -149,17 +151,34 @@ def _stale(session: CommandSession, days: int) -> list[CatalogueFinding]:
     ]
 
 
+def _golden(
+    session: CommandSession, given: Path | None
+) -> tuple[tuple[GoldenRow, ...], list[CatalogueFinding]]:
+    """Return the golden requests, and what is wrong with their file."""
+    from pulsus.routing.evaluation.dataset import load_queries
+    from pulsus.routing.maintenance import catalogue_check, ranking_conflicts
+
+    path = given or session.app.project / GOLDEN
+    if not (given or path.exists()):
+        return (), []
+    warnings: list[str] = []
+    rows = load_queries(path, warnings.append)
+    known = frozenset(tool.id for tool in session.app.catalogue.tools)
+    return rows, [
+        *map(catalogue_check.warning_finding, warnings),
+        *ranking_conflicts.unknown_tool_findings(rows, path, known),
+    ]
+
+
 def _probed(
-    session: CommandSession, golden: Path | None, tools: Sequence[ToolSpec], first: FirstTool
+    session: CommandSession,
+    asked: Sequence[GoldenRow],
+    tools: Sequence[ToolSpec],
+    first: FirstTool,
 ) -> list[ReachabilityResult]:
     """Return every tool asked for; with progress on a terminal."""
-    from pulsus.routing.evaluation import dataset as golden_rows
     from pulsus.routing.maintenance import ranking_conflicts
 
-    rows = golden or session.app.project / GOLDEN
-    asked = golden_rows.load_queries(rows, console.warn) if golden or rows.exists() else ()
-    wanted = {tool for row in asked for tool in row.tools}
-    warn_of_missing("no such tool", wanted, frozenset(t.id for t in session.app.catalogue.tools))
     told = console.count_progress("asking for each tool", quiet=session.verbosity < 0)
     if told:
         told(0, len(tools))

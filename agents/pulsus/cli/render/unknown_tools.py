@@ -13,14 +13,11 @@ NAMED = 20
 
 def warn_of_missing(what: str, asked: AbstractSet[str], known: AbstractSet[str]) -> None:
     """Name the unknown ids, each with the id that was probably meant."""
-    from pulsus.routing.evaluation.dataset import nearest
+    from pulsus.routing.evaluation.dataset import with_nearest
 
     missing = sorted(asked - known)
     if missing:
-        near = {tool: nearest(tool, known) for tool in missing[:NAMED]}
-        told = [
-            f"{tool} (did you mean {meant}?)" if meant else tool for tool, meant in near.items()
-        ]
+        told = [with_nearest(tool, known) for tool in missing[:NAMED]]
         console.warn(f"{what}: {', '.join(told)}{and_more(missing)}")
 
 

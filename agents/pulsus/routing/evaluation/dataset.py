@@ -124,6 +124,12 @@ def nearest(tool_id: str, known: Collection[str]) -> str | None:
     return near[0] if near else None
 
 
+def with_nearest(tool_id: str, known: Collection[str]) -> str:
+    """Return an unknown id, with the id that it probably means."""
+    meant = nearest(tool_id, known)
+    return f"{tool_id} (did you mean {meant}?)" if meant else tool_id
+
+
 def read_lines(path: Path) -> Iterator[tuple[int, str, bytes]]:
     """Yield each line's number, its place (`file:line`) and its bytes; empty ones are skipped."""
     if kind := endless_kind(path):

@@ -92,7 +92,7 @@ def check_catalogue(
         *_unpromoted_findings(catalogue.tools, latest),
         *_same_name(catalogue),
         *map(
-            _warning_finding,
+            warning_finding,
             (w for w in catalogue.warnings if not w.startswith(discovery_index.NOT_SAVED)),
         ),
     ]
@@ -119,8 +119,8 @@ def _call_findings(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
             yield CatalogueFinding(code, "warning", tool.path, (tool.id,), reason, fix)
 
 
-def _warning_finding(text: str) -> CatalogueFinding:
-    """Return a warning of discovery. An unknown key of a manifest is an error: nothing reads it."""
+def warning_finding(text: str) -> CatalogueFinding:
+    """Return a warning of a reader. An unknown key of a manifest is an error: nothing reads it."""
     if UNKNOWN_KEY in text:
         return CatalogueFinding(
             "UNKNOWN_KEY", "error", None, (), text, "correct the key, or take it out"

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from pathlib import Path
 
 from pulsus.core.text.tokens import stems, words
 from pulsus.core.types import ToolSpec
-from pulsus.routing.evaluation.dataset import GoldenRow
+from pulsus.routing.evaluation.dataset import GoldenRow, with_nearest
 from pulsus.routing.maintenance.catalogue_check import CatalogueFinding, SharedIntent
 
 MOST = 12
@@ -53,6 +55,26 @@ def request_texts(tool: ToolSpec) -> tuple[str, ...]:
     pairs = zip_longest(hints.requests, hints.intents) if hints else ()
     said = (_name_in_words(tool), tool.summary, *(t for pair in pairs for t in pair if t))
     return tuple(dict.fromkeys(text for text in said if text.strip()))[:MOST]
+
+
+def unknown_tool_findings(
+    rows: Iterable[GoldenRow], path: Path, known: AbstractSet[str]
+) -> Iterator[CatalogueFinding]:
+    """Yield each tool id of a golden file that the catalogue lacks. Its requests test nothing."""
+    asked: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        for tool in row.tools:
+            asked[tool].append(row.query)
+    for tool in sorted(asked.keys() - known):
+        yield CatalogueFinding(
+            "UNKNOWN_TOOL",
+            "warning",
+            path,
+            (),
+            f"no such tool: {with_nearest(tool, known)}",
+            "correct the id in the golden file, or take the request out",
+            tuple(asked[tool]),
+        )
 
 
 def golden_texts(rows: Iterable[GoldenRow]) -> dict[str, tuple[str, ...]]:
