@@ -335,6 +335,19 @@ def test_beginning_a_log_takes_over_the_records_and_lists_them(tmp_path):
     assert code(run(tmp_path, "--yes"))[0] == 0
 
 
+def test_a_first_approved_run_does_not_take_over_all_records_without_saying_so(tmp_path):
+    promoted(tmp_path, WRITER)
+    promoted(tmp_path, READER, target=Target("system", "check", "other"))
+    as_in_a_clone(tmp_path)
+    done = run(tmp_path, "--yes")
+    assert code(done)[0] == 0
+    said = "also a run that you approve, begins a log that takes over all records as they are"
+    assert said in " ".join(done.err.split())
+    first = each(tmp_path / ".pulsus/audit")[0]
+    assert len(first.data["records"]) == 2
+    assert "no decision log" not in run(tmp_path, "--yes").err
+
+
 def test_without_a_log_a_read_runs_with_a_warning(tmp_path):
     promoted(tmp_path, READER)
     as_in_a_clone(tmp_path)

@@ -96,7 +96,8 @@ class RecordCheck:
         if match == "none":
             _LOG.warning(
                 "no decision log yet, as in a new clone: Pulsus cannot tell who approved these "
-                f"tools. Look at their records and accept them: {ACCEPT}"
+                "tools. Any decision of yours, also a run that you approve, begins a log that "
+                f"takes over all records as they are. Look at them first and accept them: {ACCEPT}"
             )
         elif match == "unseen":
             _LOG.warning(
