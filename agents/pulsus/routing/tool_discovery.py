@@ -217,6 +217,6 @@ def find_tool(catalogue: Catalogue, ref: str) -> ToolSpec:
     otherwise = "`pulsus tools list` shows every id"
     if ref.endswith((".yaml", ".yml")):
         otherwise = f"a plan file is run with: pulsus apply {shlex.quote(ref)}"
-    elif " " in ref.strip():
+    elif " " in ref.strip() and ref.isprintable():
         otherwise = f"a request in words is run with: pulsus route {shlex.quote(ref)} --run"
     raise ToolNotFound(f"no tool is called {ref!r}", hint=did_you_mean(ref, ids, otherwise))
