@@ -1,11 +1,10 @@
 """The approval cards that wait at `pulsus serve`: decided, denied or expired (ADR 49).
 
 `approve` checks that an approval is still valid and for the same change. This is where a waiting
-(pending) approval is kept: in memory, until one person approves or denies
-it, or its time is over. Approving takes a token that was revealed to that person. Whatever happens
-at the same time, a card is decided once, and a denial before the start wins. Safe for use by
-several threads: while the decision on one card is written, others are decided too, and share the
-write (tool calling §32.5).
+(pending) approval is kept: in memory, until one person approves or denies it, or its time is over.
+Approving takes a token that was revealed to that person. Whatever happens at the same time, a card
+is decided once, and a denial before the start wins. Safe for use by several threads: while the
+decision on one card is written, others are decided too, and share the write (tool calling §32.5).
 
 How long a card waits is a setting: `approvals.request_minutes`, `agent.approval_minutes` or
 `migrations.approval_minutes` (`config/settings.py`).

@@ -133,9 +133,11 @@ def improve_values(
         given=step.fixed | _given_names(step, given),
         now=now,
     )
-    fitting = _without_excluded(_fitting(step, filling.values), step, request)
-    dropped = [value.text for value in filling.values if value not in fitting]
-    unused = (*filling.unused, *dropped)
+    is_secret = _find_secrets(request)
+    safe = [v for v in filling.values if not is_secret(v.text, v.value)]
+    fitting = _without_excluded(_fitting(step, safe), step, request)
+    dropped = [value.text for value in safe if value not in fitting]
+    unused = tuple(text for text in (*filling.unused, *dropped) if not is_secret(text))
     return RequestValues((tuple(fitting),), unused, read.same_as_default), use
 
 

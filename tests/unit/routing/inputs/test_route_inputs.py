@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pulsus.core.arguments.filler import FilledValue, Filling
 from pulsus.core.types import ArgSpec, ParsedIntent, RouteDecision, RouteOutcome, ToolSpec
 from pulsus.errors import InputMissing, InputUnclear, UsageError
 from pulsus.routing.inputs.missing_inputs import (
@@ -410,3 +411,22 @@ def test_an_ordinary_setting_of_the_request_is_still_proposed():
         "key": "timeout",
         "value": "30",
     }
+
+
+class _Agreeing:
+    """A model that confirms one value, whatever it is asked."""
+
+    def improve(self, request, about, tool, filling, **options):
+        value = FilledValue("folder", "hunter2hunter2", "hunter2hunter2", 0.9, "fill")
+        return Filling((*filling.values, value), ("password", *filling.unused)), None
+
+
+def test_a_model_does_not_bring_a_secret_of_the_request_back():
+    request_ = "biggest files, log in with the password hunter2hunter2"
+    done = with_inputs(outcome(request_), (), fill=True, now=NOW, model=_Agreeing())
+    assert "hunter2" not in repr((done.proposed, done.inputs, done.unused, done.notes))
+    assert [arg.name for arg in done.missing] == ["folder"]
+    other = with_inputs(
+        outcome("biggest files of hunter2hunter2"), (), fill=True, now=NOW, model=_Agreeing()
+    )
+    assert other.inputs["folder"].value == "hunter2hunter2"
