@@ -1,7 +1,8 @@
 """Write confirmation: ask a person before a tool that writes is run (contracts).
 
 The gate has proven that a write tool changes no file while `dry_run` is true. So such a call runs
-as a read, without a confirmation.
+as a read, without a confirmation. What a person allows the agent for a session is kept in
+`agent/control/session_grants.py`.
 """
 
 from __future__ import annotations

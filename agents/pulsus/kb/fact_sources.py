@@ -1,5 +1,6 @@
 """Sources of facts that are read anew for each question: this machine, and plugins.
 
+If a fact is stale is decided in `facts.py`.
 Effect: reads each source in a thread of its own, because a source may never answer.
 """
 

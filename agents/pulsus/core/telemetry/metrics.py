@@ -2,6 +2,7 @@
 
 What is counted: `routing/delivery/route_metrics.py` (routes, runs, validations, promotions) and
 `agent/agent_metrics.py` (the agent). `web/prometheus_metrics.py` shows it at `/metrics`.
+Traces are written by `logging.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Start the worker of one run: a new interpreter, or a fork of a warm one (`warm_process.py`).
 
-Effect: starts a process.
+The secrets among its variables are chosen in `execution/tool_secrets.py`. Effect: starts a process.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Refuse to promote a write whose contract has no `Verify:` that proves a change (ADR 41). Pure."""
+"""Refuse to promote a write whose contract has no `Verify:` that proves a change (ADR 41). Pure.
+
+This is one rule for a promotion. `deliver.py` asks all of them.
+"""
 
 from __future__ import annotations
 

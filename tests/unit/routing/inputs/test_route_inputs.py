@@ -421,12 +421,15 @@ class _Agreeing:
         return Filling((*filling.values, value), ("password", *filling.unused)), None
 
 
+AGREEING: Any = _Agreeing()
+
+
 def test_a_model_does_not_bring_a_secret_of_the_request_back():
     request_ = "biggest files, log in with the password hunter2hunter2"
-    done = with_inputs(outcome(request_), (), fill=True, now=NOW, model=_Agreeing())
+    done = with_inputs(outcome(request_), (), fill=True, now=NOW, model=AGREEING)
     assert "hunter2" not in repr((done.proposed, done.inputs, done.unused, done.notes))
     assert [arg.name for arg in done.missing] == ["folder"]
     other = with_inputs(
-        outcome("biggest files of hunter2hunter2"), (), fill=True, now=NOW, model=_Agreeing()
+        outcome("biggest files of hunter2hunter2"), (), fill=True, now=NOW, model=AGREEING
     )
     assert other.inputs["folder"].value == "hunter2hunter2"

@@ -1,5 +1,7 @@
 """Find the values of a request that one input may take. Pure.
 
+`spans/find_spans.py` reads the values from the words.
+
 The input's role decides first: a folder is never a number, and a port has no unit. The weights of
 the model choose among the rest.
 """

@@ -1,7 +1,8 @@
 """Promotion: a validated module becomes a tool of the catalogue (§10). Effect: writes files.
 
 Module, kept version, CHANGELOG and `metadata.jsonl` change together, under one lock for the whole
-catalogue, and the decision log says who decided it.
+catalogue, and the decision log says who decided it. If a module may be promoted is decided in
+`routing/delivery/deliver.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Promotion targets below `domains/` and `shared_tools/` (spec §10, §17). Effect: makes folders.
 
 Folders are opened one below the other without following links, so what was checked is what is
-written to.
+written to. A generated name that is taken already is refused in
+`routing/generation/generation_run.py`.
 """
 
 from __future__ import annotations
