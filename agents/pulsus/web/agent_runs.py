@@ -1,7 +1,8 @@
 """Runs of the agent that the server started: their events, for every client that follows one.
 
-Each run has a thread of its own. Its events are kept until a while after its end, so that a client
-whose connection broke reads on where it stopped.
+Four runs may be at work at the same time; `begin` refuses one more. Each has a thread of its own.
+Its events are kept in memory until a while after its end, so that a client whose connection broke
+reads on where it stopped. The model gets the last ten exchanges of a conversation again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The ASGI application of `pulsus serve`, built from its parts."""
+"""The ASGI application of `pulsus serve`, built from its routes, guard and error handlers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Let an agent run of the web server wait until its approval card is decided (architecture §6).
 
 The thread of the run waits here; the time does not count as run time. What the person approves is
-one call, whose hash is part of the card.
+one call, whose hash is part of the card. If the run is stopped, the card is withdrawn. How long a
+card waits is decided by `agent.approval_minutes`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The sender of a request, by a session cookie or a bearer token, and its rights.
 
-`role_check.py` refuses a sender without the role that a route needs.
+`role_check.py` refuses a sender without the role that a route needs. A bearer token has its own
+role, and may do no more than its user. An approver may follow the runs of every user.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The names that a question may mention, for the completion of the chat (deep dive §1)."""
+"""The names that a question may mention, for the completion of the chat (deep dive §1).
+
+At most 2,000 names, from `infra/local_machine.py`. The mentions in a question are resolved in
+`agent/mentions/`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
 """Cards of migrations of agent runs, carried out once a person approved (tool calling §32.4).
 
-A plan is checked against the facts of now when it is proposed, and again when it is approved. The
-thread of the approval carries it out. Effects: those of the executor.
+A plan is checked against the facts of now when it is proposed, and again when it is approved and
+when it starts. If it no longer holds, it is refused (PlanMoved). One plan runs at a time, in the
+thread of the approval. The check is `infra/migrations/check_migrations.py`, and the actions run in
+`infra/migrations/run_migrations.py`. Effects: those of the executor.
 """
 
 from __future__ import annotations

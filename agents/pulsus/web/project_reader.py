@@ -1,4 +1,7 @@
-"""The project as the pages show it, in JSON values, read again for each call."""
+"""The project as the pages show it, in JSON values, read again for each call. A protocol.
+
+`cli/serve/project_views.py` implements it.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """`/metrics`: the counters under `logs/metrics/` in Prometheus's text format. Effect: reads files.
 
-One-shot runs write there as well, so a scrape sees what they counted. `core/telemetry/metrics.py`
-writes them, and `core/telemetry/logging.py` the traces.
+One-shot runs write there as well, so a scrape sees what they counted. At most 64 MiB are read, the
+newest files first. `core/telemetry/metrics.py` writes them, and `core/telemetry/logging.py` the
+traces.
 """
 
 from __future__ import annotations

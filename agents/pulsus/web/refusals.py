@@ -1,6 +1,7 @@
-"""JSON answers; refusals and failures all have one body (contracts).
+"""JSON answers; refusals and failures all have one body and an HTTP status (contracts).
 
-Other kinds of refusals are listed in `core/compose/plans/dsl/refusal.py`.
+Here is decided which HTTP status an error of Pulsus gets. Other kinds of refusals are listed in
+`core/compose/plans/dsl/refusal.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Check the role (viewer, operator, approver) that a page or route needs, and the CSRF token."""
+"""Check the role (viewer, operator, approver) that a page or route needs, and the CSRF token.
+
+Each route names its role: only an approver decides on cards (`web/api/approval_routes.py`). The
+order of the roles is in `web/accounts/user_accounts.py`. The approval of an own request (four eyes)
+is refused in `approvals/cards/waiting_approvals.py`.
+"""
 
 from __future__ import annotations
 

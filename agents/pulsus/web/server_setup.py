@@ -1,4 +1,9 @@
-"""A project → the state of its server: cards, users, agent runs and events."""
+"""A project → the state of its server: cards, users, agent runs and events.
+
+Here are the limits of sign-ins, decisions and agent runs in a minute (`protection/rate_limit.py`
+counts), and how long values for pages are cached. Port, address and TLS are decided in
+`cli/serve/serve_command.py`. The one-time setup link of the first user is in `server_state.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that one server shares between its requests."""
+"""Everything that one server shares between its requests; the one-time link of the first user."""
 
 from __future__ import annotations
 

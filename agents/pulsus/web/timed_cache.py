@@ -1,4 +1,7 @@
-"""A value that is costly to read, kept for a while for every page that asks for it."""
+"""A value that is costly to read, cached for a while for every page that asks for it.
+
+How long is decided in `server_setup.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """A file of accounts in `.pulsus/accounts/`, which only this user can read. Effect: files.
 
-Commands change it while a server runs: the server sees the change with its next request.
+A change takes a lock between processes and replaces the file whole (`core/system/atomic_write.py`).
+A damaged file is refused. Commands change it while a server runs: the server sees the change with
+its next request. The records are those of `user_accounts.py` and `bearer_tokens.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Sessions of signed-in browsers: signed cookies that end with the server (contracts). Pure.
 
-The key is made at the start, so a restart signs everyone out. What a user may do is looked up at
-each request: a session has no rights of its own.
+A session expires 12 hours after the sign-in, also if it is in use. The key is made at the start, so
+a restart signs everyone out. The user's role is looked up at each request (`web/identity.py`). The
+flags of the cookie (HttpOnly, SameSite, Secure) are set in `web/pages/sign_in_routes.py`.
 """
 
 from __future__ import annotations

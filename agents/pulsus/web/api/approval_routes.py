@@ -1,4 +1,8 @@
-"""Routes that show cards, mint tokens and take decisions (contracts, tool calling §32.4)."""
+"""Routes that show cards, mint tokens and take decisions (contracts, tool calling §32.4).
+
+Each decision needs the role approver. If an approval is still valid, and may be given by this
+person, is decided in `approvals/cards/waiting_approvals.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Read the JSON body of a request, with an error that names what is wrong."""
+"""Read the JSON body of a request, with an error that names what is wrong.
+
+It refuses unknown fields, and texts that are missing or too long. The size of a body in bytes is
+limited in `web/protection/request_guard.py`.
+"""
 
 from __future__ import annotations
 

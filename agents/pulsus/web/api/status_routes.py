@@ -1,4 +1,7 @@
-"""`/healthz`, `/metrics` and `/openapi.json` (contracts)."""
+"""`/healthz`, `/metrics` and `/openapi.json` (contracts).
+
+The first one needs no sign-in. The counters are read by `web/prometheus_metrics.py`.
+"""
 
 from __future__ import annotations
 

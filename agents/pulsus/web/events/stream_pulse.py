@@ -1,8 +1,9 @@
-"""Wakes the streams of a server together, and not more often than it can serve them.
+"""Wakes the streams of a server together, and not more often than it can serve them: every 0.1 s.
 
 An event wakes one callback of the event loop, not one for each of 500 streams. What happens until
 the next round is sent together: each round costs every stream one message, however many events it
-has.
+has. Without an event, streams wake every 5 s to see if their client may still follow. The stream
+itself and its heartbeat (keep-alive) are in `web/api/event_stream.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Build the notice of a card. It never has a token, which is for one person only. Pure."""
+"""Build the notice of a card: the mail and the webhook's JSON. Pure.
+
+It never has a token, which is for one person only. A long reason is shortened.
+"""
 
 from __future__ import annotations
 

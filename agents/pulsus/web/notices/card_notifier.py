@@ -1,6 +1,7 @@
 """Sends a notice of each new card to every target, in a thread of its own.
 
-A failed delivery is shown on the page and in the terminal of the server. It stops nothing.
+A failed delivery is not retried. It is shown on the page and in the terminal of the server, and
+stops nothing. At most 200 notices wait. One delivery, with its timeout, is `notice_delivery.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Show a refusal as a page to a browser that asked for one; programs get the JSON body."""
+"""Show a refusal as a page to a browser that asked for one; programs get the JSON body.
+
+The status and the text of an error are decided in `web/refusals.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The first page: what waits, what runs, what was decided, and the state of the project."""
+"""The first page: what waits, what runs, what was decided, and the state of the project.
+
+A part that cannot be read shows the reason. It shows the last six decisions of the log.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A template with values → an HTML answer. Effect: reads the templates and static files.
 
-Every text that a template shows passes `visible_text` and the escaping of HTML, so no page can
-forget it.
+Every text that a template shows passes `visible_text` and the escaping of HTML (against XSS), so no
+page can forget it. `for_person` sends a visitor without a session to the sign-in.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Routes of the pages about the project: catalogue, routes, plans and the decision log."""
+"""Routes of the pages about the project: catalogue, routes, plans and the decision log.
+
+`cli/serve/project_views.py` reads the values: it decides how many rows a page of the log has.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Refuse requests that come from elsewhere, and set the headers of every answer.
+"""Refuse requests that come from elsewhere or are too large; set the security headers of answers.
 
 A page of another site must not use this server through the user's browser: not by DNS rebinding
 (the Host header is checked against the names that the server was started with), not by a form or a
-script (the Origin of every change is checked). Who sends a request is found by `web/identity.py`;
-the role that a page needs, and the CSRF token, are checked by `web/role_check.py`.
+script (the Origin of every change is checked). A body has at most 256 KiB. The headers are CSP and
+its like. Who sends a request is found by `web/identity.py`; the role that a page needs, and the
+CSRF token, are checked by `web/role_check.py`.
 """
 
 from __future__ import annotations
