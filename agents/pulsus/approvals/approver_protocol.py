@@ -1,4 +1,7 @@
-"""The questions to a person before a promotion or a run, and the answers (spec §12)."""
+"""The questions to a person before a promotion or a run, and the answers (spec §12).
+
+Types only: `cli/prompts/approval_prompt.py` asks them at the terminal.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Write confirmation: ask a person before a tool that writes is run (contracts).
+"""Write confirmation: ask a person before a tool that writes is run, unless `--yes` is given.
 
+`--yes` does not count for a tool with `Approval: approver`: a person types its target (contracts).
 The gate has proven that a write tool changes no file while `dry_run` is true. So such a call runs
 as a read, without a confirmation. What a person allows the agent for a session is kept in
-`agent/control/session_grants.py`.
+`agent/control/session_grants.py`; the question is shown by `cli/prompts/approval_prompt.py`.
 """
 
 from __future__ import annotations

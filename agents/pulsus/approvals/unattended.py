@@ -1,7 +1,8 @@
 """Unattended promotion: which modules are approved without a person (§12, ADR 9). Pure.
 
-Every automatic approval goes through `find_objection`, and no other function grants one. The
-approval of a person (at a terminal, or by `--yes`) does not.
+Every automatic approval goes through `find_objection`, and no other function grants one. It asks
+for `--non-interactive`, enough confidence, a new module (`known_modules.py`) and a proof. The
+approval of a person (at a terminal, or by `--yes`) does not go through it.
 
 Carried out by `routing/delivery/deliver.py`, which asks a person otherwise.
 """

@@ -1,7 +1,8 @@
 """Approvals and their executions, written ahead to `state.db` (ADR 49). Effect: database.
 
-A crash loses no approval and doubles none: `started` succeeds once for each card. A card that was
-started without an end needs a person, who looks at what happened and settles it.
+A crash loses no approval and doubles none: `started` succeeds once for each card, so an approval
+cannot be used twice. A card that was started without an end needs a person, who looks at what
+happened and settles it (`interrupted_approvals.py`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """One-time tokens: each opens one approval card once. Only their hashes are kept.
 
-`waiting_approvals.py` makes them for cards, and takes them with a decision.
+`waiting_approvals.py` makes them for cards, and takes them with a decision; a token ends with the
+time of its card. API tokens of clients are in `web/accounts/bearer_tokens.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The approval cards that wait at `pulsus serve`: decided, denied or expired (ADR 49).
 
-`approve` checks that an approval is still valid and for the same change. This is where a waiting
+`approve` checks that an approval is still valid and for the same change. `_refuse_own` refuses the
+approval of an own request (four eyes) if there are several approvers. This is where a waiting
 (pending) approval is kept: in memory, until one person approves or denies it, or its time is over.
 Approving takes a token that was revealed to that person. Whatever happens at the same time, a card
 is decided once, and a denial before the start wins. Safe for use by several threads: while the
