@@ -1,4 +1,9 @@
-"""Rows of a facts document: their keys, and the values that each key allows. Pure."""
+"""Rows of a facts document: their keys, and the values that each key allows. Pure.
+
+Here a row is refused for an unknown key (with the nearest one), a missing key, or a value that is
+not valid: a name, a number out of range, a time without its zone. The sections and their keys are
+in `facts_document.py`.
+"""
 
 from __future__ import annotations
 

@@ -3,8 +3,9 @@
 The facts of the knowledge base are held in memory only. They come from files (`fact_files.py`),
 this machine and plugins (`fact_sources.py`).
 
-The newest fresh fact of a key counts. The topology of live nodes is built once, and again when a
-fact has expired.
+If facts contradict each other (a conflict), the newest fresh fact of a key counts. A node is live
+if it is online and healthy. The topology of live nodes is built once, and again when a fact has
+expired.
 """
 
 from __future__ import annotations

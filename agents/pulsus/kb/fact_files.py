@@ -1,6 +1,8 @@
 """Read facts files, JSON or YAML, with the line of a fault. Effect: reads files.
 
-People write these files; Pulsus never does. `fact_base.py` holds the facts in memory.
+A file has at most 10 MB. The same fact in two files (a duplicate) is refused. People write these
+files; Pulsus never does. `fact_base.py` holds the facts in memory. The files are listed by the
+setting `kb.files`, which `bootstrap/knowledge.py` reads.
 """
 
 from __future__ import annotations

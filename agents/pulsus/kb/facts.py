@@ -1,7 +1,8 @@
 """Facts about a cluster, each with its source, its time and the time for which it holds. Pure.
 
-A fact is fresh (`is_fresh`), expired or in the future. One that is older than its time to live is
-never used (tool calling chapter, §32.1.2).
+A fact is fresh (`is_fresh`), expired (stale) or in the future, with 60 s for clocks that differ.
+One that is older than its time to live is never used (tool calling chapter, §32.1.2). The default
+times to live are settings: `kb.live_ttl_seconds` and its like, applied in `facts_document.py`.
 """
 
 from __future__ import annotations

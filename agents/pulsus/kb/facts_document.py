@@ -1,7 +1,8 @@
 """A facts document, as files and plugins give it, becomes facts (docs/knowledge-base.md). Pure.
 
-Every row is checked against the fields of its section. The first fault ends the reading: a
-document with a fault gives no fact at all.
+Every row is checked against the fields of its section (`document_rows.py`). The first fault ends
+the reading: a document with a fault gives no fact at all. Refused are also duplicates in one
+document, and names of nodes that no fact knows. Here each fact gets its time and its time to live.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Answer one goal from facts (tool calling chapter, §32.1.2, §32.3.2). Pure.
+"""Answer one goal (query) from facts (tool calling chapter, §32.1.2, §32.3.2). Pure.
 
 `answer` is for goals that a person or a model wrote, `answer_call` for values of a program: nothing
-is put into a text and parsed again.
+is put into a text and parsed again. A predicate that is not in the allow-list (`predicates.py`) is
+refused, with the nearest name. More answers than the limit (`query_limits.py`) are cut off.
 """
 
 from __future__ import annotations

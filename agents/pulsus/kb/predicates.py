@@ -1,6 +1,7 @@
 """The predicates of the knowledge base: read-only relations over facts (§32.1.2). Pure.
 
-Each predicate yields its rows in a fixed order, and with every row the facts that it rests on.
+`PREDICATES` is the allow-list of queries. Each predicate yields its rows in a fixed order, and with
+every row the facts that it rests on.
 """
 
 from __future__ import annotations

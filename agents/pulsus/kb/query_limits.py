@@ -1,4 +1,8 @@
-"""Limits of one query: answers and time (tool calling chapter, §32.3.2: 5 s a query)."""
+"""Limits of one query: answers and time (tool calling chapter, §32.3.2: 5 s a query).
+
+A query that takes longer ends with KnowledgeTimeout. The settings are `kb.max_answers` and
+`kb.query_seconds`; `goal_engine.py` cuts the answers off.
+"""
 
 from __future__ import annotations
 

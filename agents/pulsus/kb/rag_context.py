@@ -1,6 +1,8 @@
 """RAG context: the cluster in words for a model: health, alerts, topology (§32.3.2). Pure.
 
-Names have a fixed form and all other values are numbers, so no text of a third party gets in.
+A section has at most 12 lines. Names have a fixed form and all other values are numbers, so no text
+of a third party (an injection, a secret) gets in. `bootstrap/knowledge.py` chooses the node of a
+request, and `agent/cluster_context.py` waits for the context.
 """
 
 from __future__ import annotations

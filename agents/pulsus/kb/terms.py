@@ -1,10 +1,11 @@
-"""The grammar of goals (tool calling chapter, §32.5.2): one predicate with atomic arguments. Pure.
+"""Parse a goal, which is one predicate with atomic arguments (tool calling chapter, §32.5.2). Pure.
 
     goal     = [module ":"] name "(" argument {"," argument} ")"
     argument = name | "'" quoted "'" | variable | number
 
 The whole string has to match, so nothing can stand behind a permitted beginning. Everything else is
-refused: operators, comments, lists, nested terms, escapes, every character outside ASCII.
+refused: operators, comments, lists, nested terms, escapes, every character outside ASCII, and more
+than 400 characters. If the predicate exists is checked in `goal_engine.py`.
 """
 
 from __future__ import annotations
