@@ -1,6 +1,7 @@
 """Read a cluster file: YAML or JSON, strictly (docs/schemas/cluster-file.json).
 
-Effects: reads the file.
+It refuses a file of another kind, one above 10 MB, and a key that is written twice. The values are
+checked in `cluster_values.py`. Effects: reads the file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The cluster to plan for, made from fresh facts of the knowledge base (§32.1.2). Pure.
 
-A fact that a plan needs and that is missing or too old stops the planning: nothing is guessed.
+A fact that a plan needs and that is missing or too old (stale) stops the planning: nothing is
+guessed. A host that is not live counts as drained. If a fact is stale is decided in `kb/facts.py`.
 """
 
 from __future__ import annotations

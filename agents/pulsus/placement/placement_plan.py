@@ -1,4 +1,7 @@
-"""The plan of a placement: status, actions, objective with bounds, and its certificate."""
+"""The plan of a placement: status, actions, objective with bounds, and its certificate.
+
+Types only: `placement_planner.py` fills them, and `plan_checker.py` makes the certificate.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
 """The placement planner decides on which node each virtual machine runs, within a time limit.
 
-It begins with a greedy start and goes on with CP-SAT. A small cluster is searched as a whole, a
-larger one in growing neighbourhoods. The same cluster and seed give the same plan, unless the clock
+The limit (timeout) comes from `--time-limit` of `cli/place/place_command.py`. The planner begins
+with a greedy start and goes on with CP-SAT. A small cluster is searched as a whole, a larger one in
+growing neighbourhoods (`search/`). The same cluster and seed give the same plan, unless the clock
 ends the search: it counts its own work, and has a limit on it that is reached before the time limit
-on a usual machine.
+on a usual machine. Why there is no plan is said in `search/infeasible_core.py`, and why a host does
+not take a virtual machine in `unplaced_reasons.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Say for each host why it does not take a virtual machine, with numbers. Pure."""
+"""Say for each host why it does not take a virtual machine, with numbers. Pure.
+
+The constraints that contradict each other, if no plan exists, are in `search/infeasible_core.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Change a cluster for a what-if, by a sentence: drain a host, add one, drop a rule. Pure."""
+"""Change a cluster for a what-if, by a sentence: drain a host, add one, drop a rule. Pure.
+
+An unknown change, host, pin or group is refused with the known ones.
+"""
 
 from __future__ import annotations
 

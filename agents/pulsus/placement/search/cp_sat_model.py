@@ -1,6 +1,7 @@
-"""The whole placement as a CP-SAT model. OR-tools is an extra, imported here when it is needed.
+"""The whole placement as a CP-SAT model, and its solver (seed, one worker, time limit).
 
-A virtual machine that runs is always somewhere: on its own host, placed or not, or on another one.
+OR-tools is an extra, imported here when it is needed. A virtual machine that runs is always
+somewhere: on its own host, placed or not, or on another one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Minimise the tiers of a whole placement one after the other, with proven bounds (CP-SAT)."""
+"""Minimise the tiers of a whole placement one after the other, with proven bounds (CP-SAT).
+
+The time limit comes from `placement/placement_planner.py`.
+"""
 
 from __future__ import annotations
 

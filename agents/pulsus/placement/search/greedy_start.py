@@ -1,4 +1,7 @@
-"""A first placement: the largest first, each where it fits best. Pure and deterministic."""
+"""A first placement: the largest first, each where it fits best. Pure and deterministic.
+
+The virtual machines of higher priority come before larger ones, pinned ones before all.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Minimal infeasible core: constraints that contradict each other, told with numbers."""
+"""Minimal infeasible core: constraints that contradict each other, told with numbers.
+
+It explains why no placement is possible. Why a single host does not take a virtual machine is said
+in `placement/unplaced_reasons.py`.
+"""
 
 from __future__ import annotations
 

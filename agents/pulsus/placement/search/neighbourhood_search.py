@@ -2,7 +2,8 @@
 
 Each improvement is kept only with an order of moves that leads to it, so that the plan can always
 be executed. The search counts its own work: the same cluster, seed and limit of work give the same
-plan, as long as the clock does not end it.
+plan, as long as the clock does not end it. The time limit comes from
+`placement/placement_planner.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Shorten the steps of a plan, and even out the load, without a change of the first four tiers.
 
-Every change is tried out on the whole plan. Pure and deterministic: it counts its own work.
+The load is balanced by RAM shares. Every change is tried out on the whole plan. Pure and
+deterministic: it counts its own work. The time limit comes from `placement/placement_planner.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The tiers of the objective of a placement: their values, and bounds that need no search. Pure."""
+"""The tiers of the objective of a placement: their values, and bounds that need no search. Pure.
+
+The tiers in their order: virtual machines left out by priority, soft violations, moves, MiB moved.
+The imbalance of the load, which counts last, is in `placement_rules.py` and `step_search.py`.
+"""
 
 from __future__ import annotations
 
