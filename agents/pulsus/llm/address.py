@@ -1,4 +1,8 @@
-"""Parse the address of the model's server, and decide if a key may go there."""
+"""Parse and check the address of the model's server (`model.base_url`), and tell if it is local.
+
+It refuses an address with a password, a query, or the name of an endpoint. If the API key may go
+there, encrypted or not, is decided in `connect.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 """Token budget: redact, limit and check every question to a model. Effects: of the provider.
 
-Secrets are removed from the messages. The possible cost of an answer is compared with the run's
-budget before the question is sent. The answer is checked. No provider has to do any of this.
+Secrets are removed from the messages before a model gets them. The possible tokens and cost of an
+answer are compared with the run's budget before the question is sent. The prices for a token are
+settings (`model.price_per_1k_prompt` and its like, `config/settings.py`).
+The answer is checked: it may be too long, empty, or cut off (`length`). No provider has to do any
+of this.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Circuit breaker: stop asking a model server that fails again and again (chapter §32).
 
 The breaker belongs to one provider of one session. It opens after some failures in a row that are
-worth trying again: then every question fails at once. When its time is over, one question is let
-through. If that fails too, the breaker stays open for the same time.
+worth trying again (`agent.breaker_failures`): then every question fails at once. When its time is
+over (`agent.breaker_seconds`), one question is let through. If that fails too, the breaker stays
+open for the same time. The retries of one question are in `http/retries.py`.
 
 Asked before each question by `budgeted_model.py`.
 """

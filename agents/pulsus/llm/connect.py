@@ -1,4 +1,8 @@
-"""Make a model from the settings. Nothing is sent yet."""
+"""Make a model from the settings, with its API key. Nothing is sent yet.
+
+Here is decided if the key may be sent: not unencrypted over plain HTTP, and not to a host that only
+a project file names (`model.key_hosts`). The key is read from the variable `model.api_key_env`.
+"""
 
 from __future__ import annotations
 

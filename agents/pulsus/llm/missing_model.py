@@ -1,6 +1,7 @@
 """The error for a language model that is not configured. Pure.
 
-A route that finds no tool says what to set, without the client of a model.
+A route that finds no tool says what to set, without the client of a model. A model whose name the
+server does not know is another error: `http/failures.py`.
 """
 
 from __future__ import annotations

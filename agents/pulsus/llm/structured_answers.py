@@ -1,6 +1,7 @@
 """Find the JSON value in a model's answer, fenced or bare, and check it against a schema. Pure.
 
-A model is asked for a module again in `core/compose/generator.py`.
+A Python module in an answer is found by `core/compose/writing/module_from_answer.py`. A model is
+asked for a module again in `core/compose/generator.py`.
 """
 
 from __future__ import annotations

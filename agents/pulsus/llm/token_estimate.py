@@ -1,7 +1,8 @@
 """Estimate how many tokens a text has, for budgets and context windows. Pure.
 
-A server that counts itself is believed (`budgeted_model.py`); this is for the time before it
-answers.
+Four bytes count as a token. A server that counts itself is believed (`budgeted_model.py`); this is
+for the time before it answers. The room in the context is divided in
+`agent/model/context_limits.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""`/v1/messages`: Anthropic, and servers that speak its dialect. Pure."""
+"""`/v1/messages`: Anthropic, and servers that speak its dialect. Pure.
+
+Here its stop reason is read: `max_tokens` means that the answer was cut short.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Define what differs between kinds of servers: the form of requests and answers."""
+"""Define what differs between kinds of servers: the form of requests and answers.
+
+The dialects are `openai_compat.py`, `anthropic.py` and `ollama.py`. A tool call that comes in
+pieces is put together here, and the context length that a server states is read.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """A model behind HTTP, in one of the dialects. Effects: network, waiting.
 
-Transient failures are retried within one deadline, but not after text was passed on. If a server
-refuses a field by name (a schema, a seed), the request is repeated without it.
+Transient failures are retried within one deadline (`retries.py`), but not after text was passed on.
+If a server refuses a field by name (a schema, a seed), the request is repeated without it. The
+names that a server lists are shown if the model is missing.
 """
 
 from __future__ import annotations

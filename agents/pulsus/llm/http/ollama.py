@@ -1,7 +1,8 @@
 """`/api/chat`: Ollama's own interface (docs.ollama.com/api/chat). Pure.
 
 Unlike its `/v1`, it takes the length of the context with each request, and constrains an answer by
-any JSON Schema. A stream is newline-delimited JSON. Calls have no ids, and come whole.
+any JSON Schema. A stream is newline-delimited JSON. Calls have no ids, and come whole. Here its
+reason for the end is read: `length` means that the answer was cut short.
 """
 
 from __future__ import annotations

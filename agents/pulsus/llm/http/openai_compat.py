@@ -1,4 +1,7 @@
-"""`/v1/chat/completions`: OpenAI, Ollama, vLLM, llama.cpp and many more. Pure."""
+"""`/v1/chat/completions`: OpenAI, Ollama, vLLM, llama.cpp and many more. Pure.
+
+Here its finish reason is read: `length` means that the answer was cut short.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Read a model's text from an HTTP answer, whole or streamed. Pure but for reading the answer."""
+"""Read a model's text from an HTTP answer, whole or streamed. Pure but for reading the answer.
+
+A stream that breaks off, an answer that is too long, a web page and text that is no JSON are
+refused here. Why an answer ended (finish reason: `length` if it was cut short) is read by each
+dialect: `openai_compat.py`, `anthropic.py`, `ollama.py`. `llm/budgeted_model.py` acts on it.
+"""
 
 from __future__ import annotations
 
