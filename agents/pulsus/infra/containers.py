@@ -1,6 +1,7 @@
 """Containers of this machine, through the client of Docker or Podman.
 
-Effect: starts that client.
+Docker is asked if it is installed, else Podman. An engine that cannot be reached is EngineSilent
+with the reason. At most 500 containers are listed. Effect: starts that client.
 """
 
 from __future__ import annotations

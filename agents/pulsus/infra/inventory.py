@@ -1,4 +1,8 @@
-"""The inventory of resources: what discovery returns (assistant architecture §2.7). Types only."""
+"""The inventory of resources: what discovery returns (assistant architecture §2.7). Types only.
+
+No inventory is stored: `local_machine.py` looks again at each call. If a host or another target is
+known, so that a call may act on it, is decided in `gates/resources/strict_resolution.py`.
+"""
 
 from __future__ import annotations
 

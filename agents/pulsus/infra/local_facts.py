@@ -1,6 +1,8 @@
 """Facts about this machine: capacity, health and a few figures (knowledge base).
 
-psutil belongs to the extra `agent` and is imported late. Effect: reads /proc.
+Here are the thresholds of disk, memory and load from which this machine is degraded or critical.
+The facts expire after 60 s. psutil belongs to the extra `agent` and is imported late. Effect: reads
+/proc.
 """
 
 from __future__ import annotations

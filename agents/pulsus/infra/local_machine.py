@@ -1,7 +1,8 @@
 """The inventory of this machine: the host, its services, containers and important processes.
 
 It needs no root. What this user may not see is left out. Every backend has a time limit, and one
-that does not answer is named with the reason. Effects: starts clients, reads /proc and /etc.
+that does not answer is named with the reason. The backends are `supervisors.py`, `containers.py`
+and `processes.py`. Effects: starts clients, reads /proc and /etc.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """The processes that Pulsus lives in: this one, those above it, and those that it started.
 
+If a command would end one of them is decided in
+`agent/control/protection/processes/process_signals.py`.
 Effect: `LivingFamily` reads `/proc`, and only what a fact needs. On a system without it, only this
 process and its parent are known.
 """

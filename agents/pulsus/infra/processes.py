@@ -1,4 +1,4 @@
-"""The processes of this machine that matter: those that listen, and the largest.
+"""The processes of this machine that matter: those that listen on a port, and the ten largest.
 
 psutil belongs to the extra `agent` and is imported late. Effect: reads /proc.
 """

@@ -1,6 +1,7 @@
 """The supervisors of services on this machine: systemd, supervisord, runit and init scripts.
 
-Each lists its services and names the command that controls one. Effect: starts their clients.
+Each lists its services with their status, and names the command that controls (restarts) one. One
+that is silent or not installed gives the reason. Effect: starts their clients.
 """
 
 from __future__ import annotations

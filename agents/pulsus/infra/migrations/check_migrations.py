@@ -1,6 +1,7 @@
 """Check a migration plan against the facts of now, before a card and before it runs (§32.4). Pure.
 
-The check is that of `pulsus place --check`, which shares no code with the planner.
+Unknown VMs and nodes, and steps that break a rule, are refused. The check is that of
+`pulsus place --check` (`placement/plan_checker.py`), which shares no code with the planner.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""A migration plan from outside becomes typed actions, or is refused (tool calling §32.4). Pure."""
+"""A migration plan from outside becomes typed actions, or is refused (tool calling §32.4). Pure.
+
+Refused are names that are no DNS label, vmids out of range, unknown keys, and more than 10,000
+actions. If the plan fits the cluster is decided in `check_migrations.py`.
+"""
 
 from __future__ import annotations
 

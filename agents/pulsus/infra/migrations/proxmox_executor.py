@@ -1,6 +1,7 @@
 """Carry out migrations with `qm` and `pvesh` of this machine (§32.4). Effect: starts programs.
 
-Each command is a list of arguments. No text of a model is ever part of a shell line.
+Each command is a list of arguments. No text of a model is ever part of a shell line. An action has
+a timeout of 600 s. With `migrations.executor = "dry-run"` nothing is moved.
 """
 
 from __future__ import annotations
