@@ -1,4 +1,8 @@
-"""Entries of `policy.egress_hosts`. Pure, and loaded with every setting, so it stays small."""
+"""Check the form of entries of `policy.egress_hosts`. Pure, and loaded with every setting.
+
+If a command may connect to a place is decided in `gates/egress.py`. The allowlist of dry runs is
+another setting: `host_names.py`.
+"""
 
 from __future__ import annotations
 

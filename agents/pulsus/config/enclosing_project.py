@@ -1,8 +1,9 @@
-"""The project of a folder: itself, or one above it. Effect: looks at folders.
+"""Find the project of a folder: itself, or one above it. Effect: looks at folders.
 
 A folder above the current one can be another user's, or one that everybody writes to, such as
 `/tmp`. So the search stays inside the git work tree of the folder, and inside folders that only
-this user writes to.
+this user writes to. If values of the project's files count is decided in
+`bootstrap/project_trust.py`.
 """
 
 from __future__ import annotations

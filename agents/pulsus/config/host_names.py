@@ -1,4 +1,8 @@
-"""Hosts and ports as settings allow them (`sandbox.network`, spec §8, §17). Pure."""
+"""Hosts and ports as settings allow them (`sandbox.network`, spec §8, §17). Pure.
+
+Here an entry without a port, a pattern or localhost is refused. The allowlist of a dry run is made
+in `routing/delivery/network_allowlist.py`, and enforced by `core/sandbox/network_relay.py`.
+"""
 
 from __future__ import annotations
 

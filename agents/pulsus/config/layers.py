@@ -1,7 +1,8 @@
 """Settings layers and where each value came from. Effects: reads two files and the environment.
 
-Later wins: defaults, `[tool.pulsus]` in pyproject.toml, config/pulsus.toml, `PULSUS_*` variables
-(nested by `__`), flags. An unknown key is an error that names the nearest known one.
+Later wins (precedence): defaults, `[tool.pulsus]` in pyproject.toml, config/pulsus.toml, `PULSUS_*`
+variables (nested by `__`), flags. An unknown key is an error that names the nearest known one
+(`diagnostics.py`). Defaults and ranges are in `settings.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Entries of `approvals.notify`. Pure, and loaded with every setting, so it stays small."""
+"""Check the form of entries of `approvals.notify`. Pure, and loaded with every setting.
+
+A webhook over plain HTTP is refused, but for this machine. `web/notices/notice_delivery.py` sends
+the notices.
+"""
 
 from __future__ import annotations
 

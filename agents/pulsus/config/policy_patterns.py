@@ -1,4 +1,9 @@
-"""Check that a pattern of commands can match one (docs/command-safety.md, Policy). Pure."""
+"""Check that a pattern of commands can match one (docs/command-safety.md, Policy). Pure.
+
+A pattern that can never match is a settings error. If a command matches a pattern is decided in
+`gates/command_patterns.py`, and the ruling is made in `gates/command_policy.py`. The patterns that
+ship (`rm <system>`, `mkfs*`) are defaults in `settings.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A settings file of a project, read once and bounded. Effect: reads files."""
+"""A settings file of a project, read once and bounded (4 MB). Effect: reads files.
+
+Only a regular file is read: no pipe, device or folder.
+"""
 
 from __future__ import annotations
 

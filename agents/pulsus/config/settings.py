@@ -1,5 +1,9 @@
 """Typed settings (spec §20): every threshold, weight and limit, with its default and range.
 
+Here are also the command patterns that are blocked by default (`policy.block`: `rm <system>`,
+`mkfs*`, `reboot`), and the prices for tokens. The mark of a setting says if a project file may set
+it (`config/trust/approval_marks.py`).
+
 `config/pulsus.toml` lists the same keys with comments; a test keeps the two equal. Reading,
 merging and validating the layers is `config/layers.py`, with pydantic; the values are plain, so
 that a command whose settings were validated before does not import it (`config/settings_cache.py`).

@@ -1,10 +1,10 @@
 """Settings that were validated before, used again while nothing they come from has changed.
 
-Effect: reads and replaces files in the state folder. Importing pydantic takes longer than a warm
-route; its verdict holds for the same files, the same variables and the same flags. Anything else,
-a damaged file included (with a warning), is validated anew (`config/layers.py`): there is one set
-of rules. The state folder lies in the project, so a repository can bring one: name and content of
-each file are bound to a key of this user (`config/cache_secret.py`).
+The cache is stale if a file, a variable, a flag or the version of Pulsus differs. Anything else, a
+damaged file included (with a warning), is validated anew (`config/layers.py`): there is one set of
+rules. Importing pydantic takes longer than a warm route. The state folder lies in the project, so a
+repository can bring one: name and content of each file are bound to a key of this user
+(`config/cache_secret.py`). Effect: reads and replaces files in the state folder.
 """
 
 from __future__ import annotations

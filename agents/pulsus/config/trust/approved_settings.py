@@ -1,10 +1,10 @@
 """The project settings that this machine's user approved, with `pulsus config trust` (ADR 27).
 
 Everybody who can write to the repository can write a project file. A value of it that widens what
-may run or leave counts only after this user approved it: for this project's real path, this key and
-the hash of this value (`approval_hash.py`). Which values need that: `settings_to_approve.py`.
-An unapproved value is refused or replaced by its default in `bootstrap/project_trust.py`.
-Effect: reads and replaces `trust.json` in the user's state folder.
+may run or leave counts only after this user approved (trusted) it: for this project's real path,
+this key and the hash of this value (`approval_hash.py`). Which values need that:
+`settings_to_approve.py`. An unapproved value is refused or replaced by its default in
+`bootstrap/project_trust.py`. Effect: reads and replaces `trust.json` in the user's state folder.
 """
 
 from __future__ import annotations

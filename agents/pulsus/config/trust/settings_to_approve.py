@@ -2,7 +2,7 @@
 
 They are found by the marks of the settings (`approval_marks.py`), when settings are validated.
 `config/settings_cache.py` keeps the result for warm starts. What the user has approved is in
-`approved_settings.py`.
+`approved_settings.py`; `bootstrap/project_trust.py` refuses or ignores the rest.
 """
 
 from __future__ import annotations

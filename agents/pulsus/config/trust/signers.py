@@ -1,4 +1,8 @@
-"""The keys that `audit.trusted_signers` may list (ADR 31). Pure."""
+"""Check the keys that `audit.trusted_signers` may list (ADR 31). Pure.
+
+Short key ids are refused. If a record is signed by one of the keys is decided in
+`routing/maintenance/audit_signatures.py`.
+"""
 
 from __future__ import annotations
 
