@@ -1,4 +1,9 @@
-"""Settings → a wired application. The only place that picks implementations."""
+"""Settings → a wired application. The only place that picks implementations.
+
+`build` refuses a project with unapproved (untrusted) values; `inspect` uses defaults in their
+place. Both decisions are made with `project_trust.py`. A promotion that was interrupted is
+recovered first.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """One project, wired: each implementation is picked here or in a part this names.
 
 Heavy parts are imported by the method that needs them, so that a command pays for what it uses.
+The folders of a project (catalogue, logs, state, candidates) are joined here from the settings.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Wire the approvals of a project: its decisions on cards, and those that a crash interrupted."""
+"""Wire the approvals of a project: its decisions on cards, and those that a crash interrupted.
+
+The approvals themselves are in `approvals/cards/waiting_approvals.py` and
+`approvals/cards/execution_ledger.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """A project → one session of the agent: model, tools, gates, approvals, trace and counters.
 
-The self-protection is set up in `agent_protection.py`; `agent_replay.py` replays a recorded run.
+Here is decided which catalogue tools are offered to a request (a least probability), and which call
+the router suggests. The limits of a run are in `agent/loop/turn_budget.py`. The self-protection is
+set up in `agent_protection.py`; `agent_replay.py` replays a recorded run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Connect the command gate to one project: its tables, its policy and its plugins."""
+"""Connect the command gate to one project: its tables, its policy and its plugins.
+
+The verdict on a command is made in `commands/classify.py`, and the ruling of the policy in
+`gates/command_policy.py`. Project tables count only after approval (`project_trust.py`).
+"""
 
 from __future__ import annotations
 

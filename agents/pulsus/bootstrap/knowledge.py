@@ -1,6 +1,7 @@
 """Load the facts of one project: its files, this machine and plugins (docs/knowledge-base.md).
 
-Effect: reads files and sources of facts.
+A file of `kb.files` outside the project is refused. What a file says a node is wins over a source.
+If a fact is stale is decided in `kb/facts.py`. Effect: reads files and sources of facts.
 """
 
 from __future__ import annotations

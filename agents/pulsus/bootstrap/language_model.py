@@ -1,4 +1,7 @@
-"""The settings of a project → its language model, and the model of an agent."""
+"""The settings of a project → its language model, and the model of an agent.
+
+The API key is checked in `llm/connect.py`, budget and secrets in `llm/budgeted_model.py`.
+"""
 
 from __future__ import annotations
 

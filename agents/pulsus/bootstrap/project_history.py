@@ -1,4 +1,7 @@
-"""Read the promotion records and the ends of past routes of a project, when asked for."""
+"""Read the promotion records and the ends of past routes of a project, when asked for.
+
+How far back past routes are read is decided in `core/memory/past_routes.py`.
+"""
 
 from __future__ import annotations
 

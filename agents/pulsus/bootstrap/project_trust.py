@@ -1,7 +1,9 @@
-"""Compare the values of a project's files with this user's approvals (ADR 27).
+"""Compare the values of a project's files with this user's approvals (trust, ADR 27).
 
 Without its approval commands refuse to start (`bootstrap/__init__.py`). Those that only inspect the
-project take the default in its place (`without_unapproved`).
+project ignore the value and take the default in its place (`without_unapproved`). Which values need
+an approval is decided in `config/trust/settings_to_approve.py`; the record is kept by
+`config/trust/approved_settings.py`. The project's command tables need one too.
 
 Effect: reads the user's approvals, only if a value needs one.
 """

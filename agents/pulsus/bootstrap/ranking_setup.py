@@ -1,6 +1,7 @@
 """Set up ranking for one project: the catalogue with its meaning, calibration and past.
 
-Each part is imported and worked out when it is first asked for.
+Each part is imported and worked out when it is first asked for. Without `embeddings_enabled` there
+are no vectors, and the ranking goes by words alone. Scores are computed in `core/rankers/`.
 """
 
 from __future__ import annotations

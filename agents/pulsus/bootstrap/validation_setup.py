@@ -1,4 +1,8 @@
-"""Set up validation in one project: its Python, its network, its pipeline."""
+"""Set up validation in one project: its Python, its network, its pipeline.
+
+The stages and their order are in `core/validators/pipeline.py`. Without a working sandbox a module
+stays unverified: `core/sandbox/sandbox_probe.py`.
+"""
 
 from __future__ import annotations
 
