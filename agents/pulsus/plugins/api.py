@@ -1,6 +1,7 @@
 """The names that a plugin imports (docs/plugins.md). Other modules of Pulsus may change anywhere.
 
-Nothing in Pulsus imports this module, because it loads more than a warm route needs.
+Nothing in Pulsus imports this module, because it loads more than a warm route needs. It has no
+version number; unknown hooks of a plugin are refused in `load_plugins.py`.
 """
 
 from pulsus.commands.content_inspector import ContentInspector, Opinion

@@ -1,7 +1,8 @@
 """Implement the hooks for Pulsus itself: the built-in path is the plugin path.
 
-Name, doc and history belong to the scorer, and the checkers of spec §8 to the pipeline. So this
-plugin has no features and validators, but it has the vocabulary and the model providers.
+Here the model providers openai, anthropic and ollama get their names. Name, doc and history belong
+to the scorer, and the checkers of spec §8 to the pipeline. So this plugin has no features and
+validators, but it has the vocabulary and the model providers.
 """
 
 from __future__ import annotations

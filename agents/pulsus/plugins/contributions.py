@@ -1,4 +1,8 @@
-"""Gather and check what plugins add. A plugin with an invalid answer is left out."""
+"""Gather and check what plugins add. A plugin with an invalid answer is left out.
+
+Refused are a name that is taken (a duplicate feature, provider or fact source), a content inspector
+in the place of a built-in kind, and values of the wrong type. `plugin_failures.py` wraps the rest.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find installed plugins, which `load_plugins.py` loads. Effect: reads the packages' metadata.
+"""Find installed plugins (entry points), which `load_plugins.py` loads. Effect: reads metadata.
 
 `importlib.metadata` and its imports cost more than a warm route may, and few users have a plugin.
 So its files are searched for the group's name first. Importing pluggy would cost as much, so this

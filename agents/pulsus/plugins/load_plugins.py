@@ -1,8 +1,9 @@
-"""Load plugins and call their hooks. A plugin that fails is named and left out.
+"""Load plugins and call their hooks. A plugin that fails (on import too) is named and left out.
 
-Hooks are called by pluggy, so `tryfirst`, `trylast` and wrappers work. But one exception would end
-a call of pluggy for all plugins. So each implementation is replaced by one that never raises
-(plugin_failures.py).
+Skipped are plugins of `plugins.disabled`. A second plugin of the same name, an unknown hook and a
+hook without its mark are errors of that plugin. Hooks are called by pluggy, so `tryfirst`,
+`trylast` and wrappers work. But one exception would end a call of pluggy for all plugins. So each
+implementation is replaced by one that never raises (`plugin_failures.py`).
 """
 
 from __future__ import annotations
