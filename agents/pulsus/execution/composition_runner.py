@@ -3,6 +3,9 @@
 The confined composition asks for a step through a pipe. The worker, which is not confined, starts a
 process for it, confined by that step's own contract. It sends the result back through a second
 pipe. Effects: forks; reads and writes pipes.
+
+The limit on how deep compositions nest (`MAX_NESTING` in `core/compose/plans/pins.py`) is enforced
+here, and in `workers/worker.py` for steps in one process.
 """
 
 from __future__ import annotations

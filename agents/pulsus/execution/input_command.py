@@ -1,5 +1,8 @@
 """Run a program that a setting names, with bytes on its standard input. Effect: one process.
 
+It runs the notify command of the web server (`web/notices/notice_delivery.py`). `seconds` is its
+timeout.
+
 Its output is not kept. It gets a session of its own, and ends with all of its process group.
 """
 

@@ -3,6 +3,9 @@
 `k=v` is read as the argument's hint says. `k=@FILE` takes the text of a file, or its JSON if the
 hint is a list or mapping. `k:=JSON` is literal JSON, also the way to give text that begins with
 `@`. Effect: reads the files that `@FILE` names.
+
+Refused here: an unknown input name (with the nearest one, for a typo), a duplicate one, a value of
+the wrong type, and a file over 16 MiB.
 """
 
 from __future__ import annotations

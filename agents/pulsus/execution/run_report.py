@@ -1,4 +1,8 @@
-"""Turn a child's report, or its silence, into a result or an error (`pulsus run`). Pure."""
+"""Turn a child's report, or its silence, into a result or an error (`pulsus run`). Pure.
+
+The messages for a timeout, a killed process, a path without permission and a report that is too
+large are worded here.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 """The exit status of a script that a tool wraps (docs/tool-contract.md, "Exit status"). Pure.
 
+Here it is decided which exit code of a wrapped script is a failure (the contract's success
+statuses, parsed in `core/contract/docstring.py`). The exit codes of Pulsus itself are in
+`errors.py`.
+
 The worker checks the steps of a composition with it, so it imports nothing when it loads.
 """
 

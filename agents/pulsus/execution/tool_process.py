@@ -1,8 +1,9 @@
 """Run a promoted tool in a process of its own (routing spec §12; contracts, `pulsus run`).
 
-The tool's bytes are passed on and never read again from disk: the verified bytes are those that
-run. A tool that runs out of time is ended by `end_tool_process.py`. Effects: starts one process
-group, ends it.
+The tool's bytes are passed on and never read again from disk: a sha256 that differs from the
+promoted one is refused. A result is limited to 16 MiB, and the last 8 KiB of stdout and stderr are
+kept. A timeout is noticed in `workers/child_pipes.py`, and the tool is ended by
+`end_tool_process.py`. Effects: starts one process group, ends it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """A read that could not read anything (docs/tool-contract.md, "Rules for what it returns"). Pure.
 
+A result whose `error` says that nothing could be read becomes the error SourceUnreadable here.
+
 The worker checks the steps of a composition with it, so it imports nothing when it loads.
 """
 

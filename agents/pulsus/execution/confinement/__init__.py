@@ -1,5 +1,6 @@
 """Confine a promoted tool while it runs: files, network, processes, limits (ADR 28).
 
-`kernel_support.can_confine` returns True if this machine can. `choose_confinement` decides for one
-call.
+`choose_confinement.py` decides for one call, and `kernel_support.py` finds what this machine can
+enforce. Rejected network connections are decided in `supervision/socket_broker.py`, file writes in
+`landlock.py` or `supervision/file_broker.py`, forbidden system calls in `syscall_filter.py`.
 """

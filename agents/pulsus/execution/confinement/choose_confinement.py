@@ -1,9 +1,12 @@
 """Plan how one run is confined: from its tools' contracts, its inputs and this machine (ADR 28).
 
-A plan holds the orders for the worker, and the record that results and logs show. Pure but for what
-`kernel_support` and `declared_effects` read.
+This is the sandbox of a real run: `--unconfined` turns it off. Memory, process and file limits come
+from `[run]` of the settings; the time limit is in `execution/workers/child_pipes.py`. Hosts and
+local sockets are chosen in `program_needs.py`, writable folders in `declared_effects.py`.
 
-`confine_process.py` carries the plan out, within the process of the tool.
+A plan holds the orders for the worker, and the record that results and logs show. Pure but for what
+`kernel_support` and `declared_effects` read. `confine_process.py` carries the plan out, within the
+process of the tool.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Find the folders and hosts that the `Effects:` of a call name, if they are certain before it.
 
-None means undecided: the items are words, or patterns, whose meaning only the run shows. Effect:
-looks which folders exist.
+These are the only folders that a confined write may change. None means undecided: the items are
+words, or patterns, whose meaning only the run shows. Effect: looks which folders exist.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Needs of the programs that tools declare: processes, raw sockets, local services, hosts. Pure.
 
-The tables here are about well-known programs. A program that no table names gets what the contract
-of its tool declares.
+`choose_network` decides if a run has no network, the declared hosts only, or an open one.
+`socket_broker.py` then refuses other hosts. The tables here are about well-known programs (`ping`,
+`docker`, `systemctl`). Any other program gets what the contract of its tool declares.
 """
 
 from __future__ import annotations

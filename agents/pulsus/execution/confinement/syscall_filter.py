@@ -1,7 +1,9 @@
 """Assemble the filter of system calls that a confined tool runs behind (ADR 28).
 
-It refuses changes that no file permission expresses. It shows the supervisor those calls whose
-arguments lie in memory. Numbers: Linux UAPI `asm/unistd_64.h` and `asm-generic/unistd.h`.
+This is the seccomp filter of a real run; that of validation is
+`core/sandbox/isolation/seccomp_filter.py`. It refuses changes that no file permission expresses. It
+shows the supervisor those calls whose arguments lie in memory. Numbers: Linux UAPI
+`asm/unistd_64.h` and `asm-generic/unistd.h`.
 """
 
 from __future__ import annotations

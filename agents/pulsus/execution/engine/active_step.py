@@ -1,4 +1,7 @@
-"""Steps of a run that were started, and the calls that are made for them."""
+"""Steps of a run that were started, and the calls that are made for them.
+
+`plan_run.py` decides what happens with them.
+"""
 
 from __future__ import annotations
 

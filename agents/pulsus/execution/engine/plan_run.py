@@ -1,8 +1,11 @@
 """The loop of the engine: run the steps of one plan in order (docs/plans.md, order of a run).
 
-One thread schedules, writes the journal and asks for consent; the calls run in others. `_begin`
-skips a step whose condition (`when`) is false; `for_each_items.py` finds the items of `for_each`.
-Effects: those of the steps, the journal, result files.
+A failed step stops the run here unless it says `on_failure`; a failed verification, a cancelled run
+and a wait for approval are decided here too. Retries are decided in `retry.py`, skipped dependents
+in `schedule.py`. `_begin` skips a step whose condition (`when`) is false.
+
+One thread schedules, writes the journal and asks for consent; the calls run in others. Effects:
+those of the steps, the journal, result files.
 """
 
 from __future__ import annotations

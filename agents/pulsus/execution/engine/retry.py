@@ -1,7 +1,9 @@
 """Decide which failed calls of a run are tried again, and when (docs/plans.md). Effect: reads the
 clock.
 
-`plan_run.py` starts the call again.
+A write is retried only if it is idempotent. The delay between attempts is constant: the step names
+it, and there is no backoff. `plan_run.py` starts the call again. Retries of requests to a language
+model are in `llm/http/retries.py`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 An event is told once the journal has it, so nothing that was told is lost by a crash. The start of
 a read is told at once. Effect: writes the journal.
+
+The rows themselves are written by `execution/journal/journal.py`.
 """
 
 from __future__ import annotations

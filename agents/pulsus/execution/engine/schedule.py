@@ -3,6 +3,9 @@
 Reads run in parallel as soon as the steps that they wait for have ended. A write is a barrier in
 listed order: it starts when every step listed before it has ended, and no step listed after it
 starts before it has ended. Each step is looked at a constant number of times.
+
+A step that depends on a failed one is skipped here (`end`). How many run in parallel is limited in
+`call_pool.py`.
 """
 
 from __future__ import annotations

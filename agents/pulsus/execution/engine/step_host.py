@@ -1,4 +1,8 @@
-"""The parts of Pulsus that the engine calls to run the steps of a plan."""
+"""The parts of Pulsus that the engine calls to run the steps of a plan.
+
+`routing/plans/plan_host.py` implements it: there the consent for a step, its timeout and its
+idempotency are decided.
+"""
 
 from __future__ import annotations
 

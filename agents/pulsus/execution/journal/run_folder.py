@@ -1,5 +1,6 @@
 """The folder of one run, `.pulsus/runs/RUN_ID/`: its owner's lock and its results (ADR 42).
 
+A result with another sha256 is refused as corrupt. A result file is replaced as a whole (atomic).
 The lock decides who runs: a second process that would resume the same run gets `Busy`.
 
 Effect: makes the folder, writes and reads files in it. No link is followed: a repository can bring

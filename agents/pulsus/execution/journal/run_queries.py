@@ -1,4 +1,8 @@
-"""Read runs and their steps from `state.db` (ADR 42). Effect: reads the database."""
+"""Read runs and their steps from `state.db` (ADR 42). Effect: reads the database.
+
+A run that is recorded as running, and whose process has ended (a crash), is read as `interrupted`
+here.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Load a tool from the bytes it gets, call it and report: the child process of a real run.
 
+A result that is no JSON, or is too large, and steps of a composition that nest too deep are refused
+here.
+
 Imports the standard library, `pulsus.steps` and the sandbox's harness only, so that it starts fast.
 Effects: executes the tool; reads stdin; writes one report to a file descriptor.
 """

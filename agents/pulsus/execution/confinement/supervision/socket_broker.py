@@ -1,4 +1,4 @@
-"""Connect and send for a supervised tool, if its plan allows it.
+"""Connect and send for a supervised tool, if its plan allows it: the network allowlist of a run.
 
 The supervisor reads the address once and connects the tool's own socket to it, so that another
 thread cannot exchange the address meanwhile. Effects: looks up names, connects, sends.
