@@ -1,5 +1,7 @@
 """Telemetry of agent runs: its counters (architecture §9). Effect: appends to `logs/metrics`.
 
+A label is cut to 64 characters here. `GET /metrics` is written by `web/prometheus_metrics.py`.
+
 The counters of routes, validations and runs are in `routing/delivery/route_metrics.py`.
 """
 

@@ -1,5 +1,7 @@
 """The likely first call of a request: its tool and the inputs that the words give. Pure.
 
+It also says if a request names a path or a host.
+
 The router ranks tools and fills their inputs better than a small model does. Its choice is shown to
 the model and offered as one answer of the first turn. The model takes it, or another tool. The
 gates judge the call like any other.

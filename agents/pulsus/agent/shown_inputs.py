@@ -2,6 +2,8 @@
 
 A small model fills what it sees. An optional file to read in place of this machine's own has no
 value in most requests, so the model makes one up. The gates still take every input of the contract.
+
+`tool_selection.py` decides which tools are shown at all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Describe commands and tool actions for display and approval. Nothing here lets anything run."""
+"""Describe commands and tool actions for display and approval. Nothing here lets anything run.
+
+The words for destructive actions are in `action_labels.yaml`. The risk that a person is shown is
+decided in `approval_risk.py`.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 The scale of the command gate (`commands/risk/risk_level.py`) says what a command may do at worst.
 An approver also asks whether it can be undone: restarting a service is no loss, deleting a folder
-is one. The risk of a call that is no command is in `agent/control/build_call_question.py`.
+is one (the patterns are in `approval_risk.yaml`). The risk of a call that is no command is in
+`agent/control/build_call_question.py`.
 """
 
 from __future__ import annotations

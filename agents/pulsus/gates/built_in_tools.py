@@ -1,4 +1,8 @@
-"""The built-in tools of the agent (assistant architecture §7, built_in_tools.yaml)."""
+"""The built-in tools of the agent (assistant architecture §7, built_in_tools.yaml).
+
+The YAML file names each tool, its arguments and which of its actions write. `agent/tools/` runs
+them.
+"""
 
 from __future__ import annotations
 

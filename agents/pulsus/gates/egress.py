@@ -5,7 +5,9 @@ Known are this machine, what `policy.egress_hosts` lists, the place that a clien
 configuration names, and the names that the request said. Everything else, and what is not known
 before the command runs, needs approval. Pure.
 
-The ruling that follows is made in `command_policy.py`.
+This is the network allowlist of the command gate. The hosts of a command are found in
+`commands/destinations/connections.py`, and the ruling that follows is made in `command_policy.py`.
+The hosts of a running tool are checked in `execution/confinement/supervision/socket_broker.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Find commands that feed a shell with what they fetch: `curl … | sh`, `bash -c "$(curl …)"`.
 
 For policies (`@shell-from-network`): what is missed here still needs approval.
+
+`command_policy.py` blocks them by default.
 """
 
 from __future__ import annotations

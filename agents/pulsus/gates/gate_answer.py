@@ -1,5 +1,8 @@
 """The answer of the gate to a command: its verdict and the ruling of the policy, combined.
 
+The error code of a refused command (SENSITIVE_PATH, POLICY_BLOCKED, APPROVAL_REQUIRED,
+ACTION_NOT_ALLOWED) is chosen here.
+
 Both have to agree. A rewrite is offered only where both would let it run.
 """
 

@@ -1,5 +1,8 @@
 """Say which commands a grant for the session may cover, and whose effect is in a file. Pure.
 
+The allowlist of commands that "allow for this session" may cover. Grants themselves are kept in
+`agent/control/session_grants.py`.
+
 A grant covers the words of a command. So it may cover only commands of which the words alone say
 what they do: proven reads, and the calls that are listed here with every option. Each run of
 another one is asked about. That a file decides what a command does is also told to a person.

@@ -1,4 +1,7 @@
-"""The state of all gates of one session: FSM and resolved context, in a coherent reset (§5)."""
+"""The state of all gates of one session: FSM and resolved context, in a coherent reset (§5).
+
+The command `/reset` of a chat resets them. They are a part of `agent/loop/session_state.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The consistent envelope of every tool result, and its error codes (tool protocol, §3)."""
+"""The consistent envelope of every tool result, and its error codes (tool protocol, §3).
+
+The exit codes of the command line are in `errors.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The read that shows whether a changing command worked (assistant architecture §2)."""
+"""The read that shows whether a changing command worked (assistant architecture §2).
+
+The table from a change of a service to `systemctl is-active` or `is-enabled`.
+`agent/verify_without_model.py` runs it.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Context compaction: shorten old tool results in a transcript (deep dive §9). Pure.
 
-`agent/loop/transcript.py` calls it, and leaves out the oldest turns if that is not enough. Tokens
-are estimated by `llm/token_estimate.py`.
+`agent/loop/transcript.py` calls it, and leaves out the oldest turns if that is not enough. The
+length of a result when the tool ends is cut in `agent/tools/local/tool_report.py`. Tokens are
+estimated by `llm/token_estimate.py`.
 """
 
 from __future__ import annotations

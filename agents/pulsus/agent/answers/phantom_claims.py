@@ -1,7 +1,7 @@
 """Phantom detection: claims of work or readings that no tool result supports (§8). Pure.
 
-Asked only if no tool succeeded since the user's last message: then such a claim is invented. The
-phrases are in `phantom_claims.yaml`.
+Hallucinated answers are found here. Asked only if no tool succeeded since the user's last message:
+then such a claim is invented. The phrases are in `phantom_claims.yaml`.
 
 Seven modules look for what a model made up: `phantom_claims.py` (claims of work in an answer),
 `unread_claims.py` (states of what was not read), `ungrounded_numbers.py` (numbers),

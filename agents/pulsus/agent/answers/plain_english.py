@@ -2,6 +2,8 @@
 
 It decides only if a true sentence is shown beside an answer, so a wrong "no" costs one line. Words
 that many languages share (nouns of the trade, names, short words) speak for no language.
+
+`run_facts.py` asks it.
 """
 
 from __future__ import annotations

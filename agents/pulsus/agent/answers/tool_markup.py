@@ -1,5 +1,8 @@
 """Artifact clean-up (DeepSeek and others): cut tool-call markup from text (deep dive §15). Pure.
 
+The name of a leaked call is compared with the offered tools. `agent/loop/agent_loop.py` withdraws
+the text.
+
 A leak and everything behind it is cut: what follows a call that nothing ran is invented. The same
 text is cut at the same place whether it comes whole or in parts.
 """

@@ -1,8 +1,8 @@
 """Optional inputs of a failed read that the model made up: nothing named them. Pure.
 
 A small model gives inputs that it may leave out, such as the file `ubuntu`. The runtime may then
-call the tool again without them, once (ADR 51). It never drops what a request named: the call
-would read another file or host than the one that was meant.
+retry the call without them, once (ADR 51): `agent/loop/turn/repaired_reads.py`. It never drops what
+a request named: the call would read another file or host than the one that was meant.
 
 All modules about what a model made up: `agent/answers/phantom_claims.py`.
 """

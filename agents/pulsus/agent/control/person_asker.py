@@ -1,5 +1,8 @@
 """Ask a person to approve a call of the agent: once, for exactly the call that is shown.
 
+An expired, denied or unattended question ends here, and an approval whose call has changed since is
+refused.
+
 The question is a `CallQuestion` (`call_question.py`); the answer waits in `call_approvals.py`. Who
 answers: `cli/agent/terminal_approver.py` or `web/card_approver.py`. Effect: asks a person.
 """

@@ -1,9 +1,11 @@
 """Session grants: "allow this call again", as narrow as the call that was approved.
 
-A grant covers the same parsed program, options, target and risk, for at most an hour. High
-risk, unknown destinations and migrations get no grant: such a request has no key.
+"Allow for this session" is kept here, and expires after `agent.grant_minutes`. A grant covers the
+same parsed program, options, target and risk, for at most an hour. High risk, unknown destinations
+and migrations get no grant: such a request has no key.
 
-If a grant covers a call is asked by `call_verdict.py`; `person_asker.py` gives grants.
+Commands that no grant may cover are in `gates/repeated_commands.py`. If a grant covers a call is
+asked by `call_verdict.py`; `person_asker.py` gives grants.
 """
 
 from __future__ import annotations

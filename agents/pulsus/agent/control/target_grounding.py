@@ -1,4 +1,5 @@
-"""Refuse a write whose target the model made up: neither request nor results name it (§32).
+"""Refuse a write whose target the model made up (hallucinated): neither request nor results name it
+(§32).
 
 Targets are resources, paths, services and the inputs that a contract calls `Target:`. Content that
 is written is not a target: a person sees it as a difference before it is approved.

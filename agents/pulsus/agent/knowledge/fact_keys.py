@@ -1,4 +1,7 @@
-"""The keys of facts that a call would give, known before it runs (knowledge gate, §2)."""
+"""The keys of facts that a call would give, known before it runs (knowledge gate, §2).
+
+A fact itself is in `session_fact.py`.
+"""
 
 from __future__ import annotations
 

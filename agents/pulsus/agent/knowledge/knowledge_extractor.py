@@ -1,6 +1,8 @@
 """Knowledge extractor: facts of a tool result, negative markers included (deep dive §3).
 
 Pure. The data of an answer has passed the redactor before: facts become part of prompts.
+
+Each tool has its extractor in `extractors/`.
 """
 
 from __future__ import annotations

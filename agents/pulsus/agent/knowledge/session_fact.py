@@ -1,4 +1,8 @@
-"""A fact of the agent session, and the categories of its key (assistant deep dive §2)."""
+"""A fact of the agent session, and the categories of its key (assistant deep dive §2).
+
+Line breaks and control characters, which could forge a fact, are removed here, and a long value is
+truncated.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One proposed call while it is judged, and the verdicts on it."""
+"""One proposed call while it is judged, and the verdicts on it.
+
+They are made in `check_calls.py` and `agent/control/call_verdict.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 """Phase 1 of a turn, enforcement gate 1: judge each proposed call before any runs (deep dive §6).
 
-A rule returns the envelope that refuses the call, or None. The order of the rules is that of
-`judge_call`: a later rule relies on every earlier one. Pure, but for what `ControlRules` asks.
+Refused here: an unknown tool, arguments that do not fit the schema, more than
+`agent.max_turn_calls` calls, a second write in a turn, and a write in the last two turns. A rule
+returns the envelope that refuses the call, or None. The order of the rules is that of `judge_call`:
+a later rule relies on every earlier one. Approval and control level are decided in
+`agent/control/call_verdict.py`. Pure, but for what `ControlRules` asks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""One question to the model: it ends with the run's time, and at once if the run is stopped."""
+"""One question to the model: it ends with the run's time, and at once if the run is stopped.
+
+A busy or absent server is retried once here, within the time limit of the run. Retries of one HTTP
+request are in `llm/http/retries.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Turn limits of an agent run, and wrap-up nudges (deep dive §9, §14). Pure.
 
-The loop that ends a run by them is `agent_loop.py`; the budget of tokens is in
-`llm/budgeted_model.py`, the context window in `agent/model/context_limits.py`.
+The setting `agent.max_turns` is the limit of turns; that of time (`agent.run_seconds`) is in
+`agent_loop.py`, which also ends a run by them; the budget of tokens is in `llm/budgeted_model.py`,
+the context window in `agent/model/context_limits.py`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Fuzzy matching: match names in a request to resources, exactly or by likeness (§1). Pure.
 
+Typos in names that a tool call gives are answered by `gates/resources/similar_resources.py`.
+
 A likeness is never certain. It puts a resource into the session, but does not count as if the user
 had named it.
 """

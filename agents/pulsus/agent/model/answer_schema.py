@@ -1,5 +1,8 @@
 """The JSON Schema of one turn's answer: a tool call or a final answer. Pure.
 
+A server that decodes by a schema cannot give another shape. The answer is parsed in
+`json_protocol.py`.
+
 Each tool has its own object with a constant name, because small models then pick the right one
 (a 1.5B model: 20 of 20).
 """

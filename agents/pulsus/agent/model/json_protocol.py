@@ -1,7 +1,8 @@
 """Read one JSON object a turn from a model's text (tool calling chapter §32.2). Pure.
 
 The object is a `tool_call` or a `final_answer`. Fenced and prefixed objects are accepted, because
-models write them; then the object is validated. Anything else gives a correction for the model.
+models write them; then the object is validated. Malformed or invalid JSON and duplicate keys give a
+correction for the model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Between the transcript of a run and the messages of native tool calls (chapter §32.1). Pure."""
+"""Between the transcript of a run and the messages of native tool calls (chapter §32.1). Pure.
+
+Invalid arguments of a native call, and an empty answer, get a correction here.
+"""
 
 from __future__ import annotations
 

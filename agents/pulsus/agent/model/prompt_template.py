@@ -1,4 +1,7 @@
-"""The system prompts of the agent, as templates of the package (tool calling chapter §32.2.1)."""
+"""The system prompts of the agent, as templates of the package (tool calling chapter §32.2.1).
+
+The texts are in `agent/model/prompts/`.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,4 @@
-"""Saved transcripts of `pulsus chat`."""
+"""Saved transcripts of `pulsus chat`.
+
+`session_file.py` writes and reads them.
+"""

@@ -1,5 +1,8 @@
 """`pulsus_alerts`: findings about this machine, computed when they are asked for (§7).
 
+Findings are computed in `agent/tools/local/machine_findings.py`; their thresholds (disk full,
+memory) are in `infra/local_facts.py`.
+
 A dismissal lasts for the session. A finding ends with its cause: `resolve` checks that it has.
 """
 

@@ -1,4 +1,8 @@
-"""`pulsus_file_edit`: read, replace or append to a file (§2.4). Written content is verified."""
+"""`pulsus_file_edit`: read, replace or append to a file (§2.4). Written content is verified.
+
+The atomic write, the backup of the previous version and the sha256 check after it are in
+`local/file_replacement.py`.
+"""
 
 from __future__ import annotations
 

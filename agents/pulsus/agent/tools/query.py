@@ -1,4 +1,7 @@
-"""`pulsus_query`: find resources, or get one in its state of now (assistant architecture §7)."""
+"""`pulsus_query`: find resources, or get one in its state of now (assistant architecture §7).
+
+At most 50 resources are shown. They are discovered in `infra/local_machine.py`.
+"""
 
 from __future__ import annotations
 

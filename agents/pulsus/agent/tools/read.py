@@ -1,5 +1,8 @@
 """`pulsus_read`: read-only commands, files, file names, ends of files and logs (§2.4, §2.5).
 
+Limits: files in `local/readable_files.py`, searches in `local/file_search.py`, logs in
+`local/log_sources.py`, output in `local/tool_report.py`.
+
 A command runs only if the command gate allows it as a read. Nothing here can change anything.
 """
 

@@ -1,5 +1,7 @@
 """Explicit access: the resources that a session is about, and who named them (§2.7).
 
+Used by `routing_mismatch.py`. Expiry of resources is in `resolved_context.py`.
+
 An explicit access is a mention, the user's selection, or a query for one resource. It is kept apart
 from the times that expiry and eviction use, and outlives both: a flood of discovered resources must
 not make a session forget which container the user meant.

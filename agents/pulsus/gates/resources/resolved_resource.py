@@ -1,4 +1,7 @@
-"""A discovered resource and its canonical id (assistant architecture §2.7, deep dive §5)."""
+"""A discovered resource and its canonical id (assistant architecture §2.7, deep dive §5).
+
+Resources are discovered by `infra/local_machine.py` and kept in `resolved_context.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Did you mean: discovered resources with a name like one that was not found (deep dive §11)."""
+"""Did you mean: discovered resources with a name like one that was not found (deep dive §11).
+
+Suggestions for a typo in the name of a host, service or container.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Find the names of the things that a command changes or shows, to see if a read is of a write.
 
+So it decides if a read verifies a write. The state that waits for that read is in
+`gates/workflow/workflow_state.py`.
+
 A read of a machine shows one of its many parts: `uptime` says nothing about a service that was
 restarted. Only a command whose words are known gives names. No effects.
 """

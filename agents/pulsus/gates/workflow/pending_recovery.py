@@ -1,4 +1,8 @@
-"""Auto-recovery, counted: refused calls that a session may still repair (§7)."""
+"""Auto-recovery, counted: refused calls that a session may still repair (§7).
+
+`agent/loop/turn/turn_calls.py` counts them. They limit nothing: repeated calls are limited in
+`agent/answers/repeated_calls.py`.
+"""
 
 from __future__ import annotations
 

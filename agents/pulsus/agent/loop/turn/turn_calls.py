@@ -1,5 +1,7 @@
 """The calls of one turn: check, run, absorb (assistant deep dive §6).
 
+An approval is redeemed here just before the call runs: a call that changed meanwhile is refused.
+
 Every refusal is recorded and counted here, in one place, before anything else of the turn happens.
 """
 

@@ -1,4 +1,7 @@
-"""`pulsus_route`: the catalogue tools for a task, ranked, with their inputs. It runs nothing."""
+"""`pulsus_route`: the catalogue tools for a task, ranked, with their inputs. It runs nothing.
+
+At most five tools are shown, those with a probability of 2 % or more.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """`query_wam`: one goal to the knowledge base (tool calling chapter §32.1.2). It only reads.
 
+Unknown names get the nearest known ones. The limits of a query are in `kb/query_limits.py`.
+
 The goal is parsed into typed values; no text of a model is put into another goal. A name that no
 fact knows is NOT_FOUND and never `unknown` (ADR 50).
 """

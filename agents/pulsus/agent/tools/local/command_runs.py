@@ -1,5 +1,8 @@
 """Run the commands of read and control calls. Effects: starts processes.
 
+The timeout (at most 60 seconds for a read) and the output limit (256 KiB) of a command of the agent
+are set here, and a failed command gets its code.
+
 A read runs only if the command gate allows it, and exactly as it was prepared. A write runs the
 text that was approved. The process itself is started in `execution/run_gated_command.py`.
 """

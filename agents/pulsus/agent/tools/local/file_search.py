@@ -1,5 +1,7 @@
 """Find files below a folder, and its largest parts, in limits of time and number.
 
+A search ends after 8 seconds or 500,000 entries.
+
 Effect: lists folders. Links are not followed; file systems of the kernel are left out.
 """
 

@@ -1,5 +1,7 @@
 """Findings about this machine: full disks, failed services, lack of memory (by thresholds).
 
+The thresholds of warnings and critical findings are in `infra/local_facts.py` (`DISK_LIMITS`).
+
 Effect: reads the figures and the state of services. Nothing is stored: a finding exists as long as
 its cause does.
 """

@@ -1,6 +1,7 @@
 """Read files of this machine in limits. Effect: reads files.
 
-The file that was opened is checked, not only the name that was given: a link may lead to a secret.
+At most 256 KiB are read. A secret file and a file of Pulsus are refused. The file that was opened
+is checked, not only the name that was given: a link may lead to a secret.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Details of one service or container: processes, ports, settings files and logs.
 
 Effect: reads /proc, lists folders, asks clients. Nothing here is guessed: each path was seen.
+
+Services are listed by `infra/supervisors.py`.
 """
 
 from __future__ import annotations

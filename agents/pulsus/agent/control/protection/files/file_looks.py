@@ -1,5 +1,7 @@
 """Look at each file once in one check, however many rules ask about it.
 
+A cache of `stat` and folder listings.
+
 Effect: looks at facts of files and lists folders. What was seen is kept until the check ends and no
 longer, so what was linked, made or replaced since counts at the next one.
 """

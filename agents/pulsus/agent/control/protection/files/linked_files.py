@@ -1,5 +1,7 @@
 """Find names that lead to files of Pulsus by a link, a hard link or a second mount.
 
+Symlinks and hard links to protected files are found here, `second_mounts.py` has bind mounts.
+
 Effect: lists folders and looks at the facts of files. It opens no file.
 """
 

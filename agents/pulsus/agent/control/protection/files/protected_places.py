@@ -1,5 +1,8 @@
 """The files that belong to Pulsus itself, found in every spelling of a path.
 
+Symbolic links, `..`, `~` and globs count. `agent/tools/all_tools.py` says which folders are
+protected, `startup_files.py` where only writes are refused.
+
 Effect: follows the links of a path, with `resolve` and as `linked_files.py` says.
 """
 

@@ -1,5 +1,7 @@
 """Follow the links of a path, and find the files that a program's name may start.
 
+Symlinks are resolved here for all rules of self-protection.
+
 Effect: looks at names of files, once in one check. Nothing is kept from one check to the next, so
 what was linked, made or replaced since counts at once.
 """

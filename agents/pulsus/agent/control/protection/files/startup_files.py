@@ -1,7 +1,8 @@
 """Files that the next process of Pulsus, or of a program that it starts, runs or reads first.
 
-Nothing that the agent does may write there: what is written runs later, past every gate. Reads
-pass. Effect: only through `ProtectedPlaces`, which follows links.
+Cron jobs, systemd units, `.bashrc` and other shell profiles, Python packages and git settings are
+such files. Nothing that the agent does may write there: what is written runs later, past every
+gate. Reads pass. Effect: only through `ProtectedPlaces`, which follows links.
 """
 
 from __future__ import annotations

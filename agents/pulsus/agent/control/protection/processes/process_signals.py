@@ -1,5 +1,7 @@
 """Find calls that end, stop or enter a process of Pulsus, in every way that names processes.
 
+`kill`, `pkill`, `killall`, `fuser -k`, debuggers and sleep of the machine are looked at here.
+
 Effect: follows the links of a path that `fuser` names.
 A call that chooses processes in a way that is not followed counts as one that hits Pulsus.
 """

@@ -1,5 +1,7 @@
 """Find calls that end what a supervisor runs, or take away the interface of this machine. Pure.
 
+Also commands that take the network down (`ip link set down`) or change the run level.
+
 systemd has rules of its own: `unit_calls.py`.
 """
 

@@ -1,5 +1,7 @@
 """Find calls that start, end or plant a unit of systemd: by its program, or over its bus. Pure.
 
+`systemctl stop pulsus`, `systemctl reboot` and calls of `busctl` are found here.
+
 A unit of Pulsus is one of its name, in any spelling and of any kind.
 """
 
