@@ -1,8 +1,9 @@
 """Execution intent: classify if a command may run as a read, in phases (architecture §2.6, §6).
 
-Guards and what needs a terminal come before anything that allows: one finding that is no read
-makes the whole command none, whatever else stands in it. If `[policy]` allows or blocks the command
-is decided in `gates/command_policy.py`.
+Guards and what needs a terminal come before anything that allows: one finding that is no read makes
+the whole command none, whatever else stands in it. One call is checked in `call_check/judge.py`. A
+limit on the number of programs is here. If `[policy]` allows or blocks the command is decided in
+`gates/command_policy.py`.
 """
 
 from __future__ import annotations

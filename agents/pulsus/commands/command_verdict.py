@@ -1,5 +1,7 @@
 """The verdict on a command, and its parts (contracts: `pulsus commands classify`).
 
+Types only: it decides nothing.
+
 In the words of the code, a *verdict* says what a command is (`classify.py`), a *ruling* what the
 policy does with it (`gates/command_policy.py`), a *gate answer* is both (`gates/gate_answer.py`),
 and the verdict on a call of the agent is in `agent/control/call_verdict.py`.

@@ -1,5 +1,10 @@
 """Content inspectors: judges of languages inside words, such as SQL, redis or awk.
 
+Answers are cached here. That a plugin cannot replace a built-in kind is checked in
+`plugins/contributions.py`; a plugin that fails is handled in `plugins/plugin_failures.py`.
+Interpreters (`python -c`, `perl -e`) have no inspector: their tables
+(`commands/tables/python.yaml`) refuse them.
+
 An inspector is a function from the words it is given and the table's argument (`sql:postgres`) to
 an `Opinion`. More come from plugins through `pulsus_content_inspectors`.
 """

@@ -1,5 +1,8 @@
 """Explain a verdict: the findings of each phase and each stage, and what would be allowed.
 
+It suggests allowed commands that are like the refused one. `pulsus commands classify --explain`
+shows it (`cli/commands/verdict_text.py`).
+
 Everything here is what `examine` and `judge_call` answer; nothing is decided anew.
 """
 

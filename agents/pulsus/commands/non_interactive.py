@@ -1,5 +1,8 @@
 """Refuse what is interactive: a terminal, a pager, a prompt, or no end of its own.
 
+Commands that would wait for a password, open an editor or a pager, or follow a log without end get
+their refusal here.
+
 That a call does not end by itself (`tail -f`) is the key `streams` of a program's table.
 """
 

@@ -1,7 +1,8 @@
 """Rewrite a command so that it ends by itself: the one automatic rewrite (architecture §2.6).
 
-One word of the text is changed at a time, and after each the text is read again: it has to say what
-was meant and nothing else. Whether the result may be offered is decided by judging it.
+`tail -f`, `watch` and `docker logs -f` are rewritten here. One word of the text is changed at a
+time, and after each the text is read again: it has to say what was meant and nothing else. Whether
+the result may be offered is decided by judging it.
 
 The words that are put in (`tail: -n 200`) are data in `rules/rewrite.yaml`. Other allowed variants
 of a refused command are found by `explain_verdict.py`. `classify.py` judges the rewritten command,

@@ -1,5 +1,7 @@
 """YAML data that ships with Pulsus, parsed once a version of the file. Effect: files.
 
+This is the cache of parsed YAML tables. A damaged cache file is written again.
+
 Importing YAML and parsing the rules takes longer than judging a command, and agents start Pulsus
 for each one. So what was parsed is kept as Python keeps compiled modules: in `__pycache__` beside
 the file, for exactly its time and size. A user who can write there can change the code as well.

@@ -1,8 +1,8 @@
 """Patterns of commands, as policies write them (docs/command-safety.md, Policy).
 
-This decides if a pattern of an allowlist or blocklist matches a command. The lists themselves are
-read in `command_policy.py`, and a pattern that can never match is refused by
-`config/policy_patterns.py`.
+This decides if a pattern of an allowlist or blocklist matches a command. The patterns that ship
+(`rm -rf /`, `mkfs`, `reboot`) are defaults in `config/settings.py`, the ruling is made in
+`command_policy.py`, and a pattern that can never match is refused by `config/policy_patterns.py`.
 
 `systemctl restart nginx*`: the program, then words that the call has in this order, others between
 them; letters of either case are alike, `*` and `?` as in file names. `<name>` is a host that is

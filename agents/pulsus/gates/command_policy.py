@@ -1,8 +1,8 @@
 """The policy for shell commands: its ruling is allow, require approval or block.
 
-The allowlist (`policy.allow`), the blocklist (`policy.block`, with disk writes, reboots and `curl |
-sh`) and the patterns of one target are looked up here; the defaults are in `config/settings.py`.
-The source of POLICY_BLOCKED.
+The allowlist (`policy.allow`), the blocklist (`policy.block`, with `rm -rf /`, disk writes, reboots
+and `curl | sh`) and the patterns of one target are looked up here; the defaults are in
+`config/settings.py`. The source of POLICY_BLOCKED.
 
 A policy says what is done with a command that was asked for; it never makes one a read: whether the
 read tool may run it is `may_read`. Unknown hosts are found in `egress.py`, the cost in

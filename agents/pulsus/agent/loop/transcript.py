@@ -1,8 +1,9 @@
 """The transcript of a session, as the model gets it: compacted, in its context window.
 
-The oldest turns are dropped, and results are cut, if it is too long for the context window. The
-size of that window is in `agent/model/context_limits.py`, the short form of results in
-`agent/answers/compaction.py`.
+It is in memory: the trace of a run on disk is written by `core/telemetry/logging.py`, a saved chat
+by `agent/sessions/session_file.py`. The oldest turns are dropped, and results are cut, if it is too
+long for the context window. The size of that window is in `agent/model/context_limits.py`, the
+short form of results in `agent/answers/compaction.py`.
 """
 
 from __future__ import annotations

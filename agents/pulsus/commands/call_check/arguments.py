@@ -1,4 +1,8 @@
-"""Values of options and operands of a call against what its table asks for."""
+"""Values of options and operands of a call against what its table asks for.
+
+An operand too many, and a value that does not fit its kind, are refused here. An option that is not
+listed is refused in `program_tables/option_parser.py`.
+"""
 
 from __future__ import annotations
 

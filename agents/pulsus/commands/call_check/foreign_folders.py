@@ -1,5 +1,7 @@
 """Refuse calls that take settings or code from a folder which is not the system's own.
 
+`git -C /tmp/x` and `--root DIR` are checked here.
+
 A package manager with `--root DIR` follows the settings below DIR, and git follows those of the
 repository that it is called in. If anybody may write there, the call is not known to read.
 """

@@ -1,4 +1,10 @@
-"""One program call against its table: every word has to be known, and what is known has to read."""
+"""One program call against its table: every word has to be known, and what is known has to read.
+
+An unknown program, a program outside of the trusted folders, and an option that needs another are
+refused here. Which subcommands and options of a program only read is data:
+`commands/tables/NAME.yaml` (`kubectl.yaml`, `systemctl.yaml`, `sudo.yaml`). Options are parsed in
+`program_tables/option_parser.py`, operands checked in `arguments.py`.
+"""
 
 from __future__ import annotations
 

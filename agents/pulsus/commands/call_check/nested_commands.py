@@ -1,4 +1,9 @@
-"""Judge the content of words: another program's call, another shell's text, or a language."""
+"""Judge the content of words: another program's call, another shell's text, or a language.
+
+What runs behind `xargs`, `find -exec`, `env`, `timeout` and `ssh HOST` is judged here, to a limited
+depth. `sudo`, `bash -c`, `python -c` and `eval` are refused by their tables
+(`commands/tables/bash.yaml`).
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Names that one program prints for another to read files by (`find … | xargs cat`).
 
+`find … | xargs cat` is judged here.
+
 Programs that print what is in a file get such names only from those that list files below known
 folders, through filters that pass whole lines on. Where a text is made (`printf`, `awk`, `cut`), it
 may name any file: `printf "/etc/%s" shadow | xargs cat` shows /etc/shadow.

@@ -1,4 +1,7 @@
-"""Check what stands around a program's words: redirections and variables (`>f`, `LANG=C`)."""
+"""Check what stands around a program's words: redirections and variables (`>f`, `LANG=C`).
+
+Output to a file (`>`, `>>`) and variables such as `LD_PRELOAD=…` are refused here.
+"""
 
 from __future__ import annotations
 

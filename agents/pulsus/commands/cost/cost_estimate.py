@@ -1,6 +1,7 @@
 """Estimate the cost of a command: the seconds it runs, from `lasts` of its table. Pure.
 
-What is too long is decided in `cost_limits.py`.
+The timeout, interval and count options of a call are multiplied here. What is too long is decided
+in `cost_limits.py`.
 """
 
 from __future__ import annotations

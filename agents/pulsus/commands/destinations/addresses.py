@@ -1,5 +1,8 @@
 """Hosts and ports inside a word. Pure.
 
+IP addresses, IPv6 in brackets, ports and URLs are parsed here. An ambiguous spelling counts as
+unknown.
+
 Programs differ on what an address means: on backslashes, on `#` before `@`, on numbers with leading
 zeros. A text that they may read in two ways raises UnknownPlace, never the likelier of the two.
 """

@@ -1,4 +1,8 @@
-"""The destinations of one call, from its words and the `connects` of its table. Pure."""
+"""The destinations of one call, from its words and the `connects` of its table. Pure.
+
+If such a host is allowed is decided in `gates/egress.py`. Each word is read in
+`named_destinations.py`.
+"""
 
 from __future__ import annotations
 

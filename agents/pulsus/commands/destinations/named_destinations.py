@@ -1,4 +1,5 @@
-"""The places that one word names, by the kind that a table gives it (connects_declaration.py).
+"""The places (hosts and ports) that one word names, by the kind that a table gives it
+(connects_declaration.py).
 
 Each reader gives the places of a word, none where the word names no place. It raises UnknownPlace
 if the word may name several.

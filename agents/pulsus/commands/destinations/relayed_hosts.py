@@ -1,5 +1,7 @@
 """Hosts within an address that is fetched: a proxy or prober connects to them for the caller. Pure.
 
+This finds requests that use a proxy to reach another host (SSRF).
+
 `http://localhost:9115/probe?target=example.org` asks this machine to connect to example.org, and so
 may `http://localhost:3142/example.org/x` and a header `Host: example.org`.
 """

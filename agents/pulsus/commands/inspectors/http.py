@@ -1,4 +1,8 @@
-"""Judges what an HTTP client (curl, wget) fetches: its URLs, and `name:password`."""
+"""Judges what an HTTP client (curl, wget) fetches: its URLs, and `name:password`.
+
+URLs of cloud metadata (169.254.169.254), of other schemes, and more than 100 requests are refused
+here. Methods such as POST are refused by `commands/tables/curl.yaml`.
+"""
 
 from __future__ import annotations
 

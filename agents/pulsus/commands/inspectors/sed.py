@@ -1,4 +1,8 @@
-"""Judge sed scripts: no w, no e, and no jump back that reads no line."""
+"""Judge sed scripts: no w, no e, and no jump back that reads no line.
+
+In-place edits (`sed -i`) are refused by `commands/tables/sed.yaml`, and parse errors come from
+`sed_parser.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 """Load tables: one YAML file for each program, read when that program is first judged.
 
+A table of a project that the user did not approve is not used, a file with a duplicate key is
+refused, and a program without a table is unknown. What a table's keys mean is in
+`program_table.py`.
+
 Effect: reads files. `tables/NAME.yaml` here, then what plugins and the project add; a folder that
 is searched earlier wins, so a project can replace what ships. A file may say `same_as: OTHER`.
 """

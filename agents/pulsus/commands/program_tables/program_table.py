@@ -1,5 +1,8 @@
 """The table of one program: its options, operands and subcommands (docs/commands.md).
 
+The tables themselves are `commands/tables/NAME.yaml`: `systemctl.yaml` says that `status` reads and
+`restart` does not.
+
 Everything is an allow-list: an option, an operand or a subcommand that a table does not name makes
 the command a write.
 """

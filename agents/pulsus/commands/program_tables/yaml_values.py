@@ -1,4 +1,8 @@
-"""Values of a parsed table file by what they have to be. Each raises BadTable for anything else."""
+"""Values of a parsed table file by what they have to be. Each raises BadTable for anything else.
+
+A typo in a key gets the nearest known one. Invalid tables are reported by
+`commands/table_check/checker.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """One rule for environments of processes, services, containers and cores (docs/command-safety.md).
 
+`env`, `printenv` and `/proc/PID/environ` may show tokens and passwords.
+
 A call that asks for an environment by its name is refused. A description that holds one among other
 things (`docker inspect web`) is allowed, and the redactor hides its secrets.
 """

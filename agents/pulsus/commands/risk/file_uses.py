@@ -1,5 +1,7 @@
 """Find how each program of a script uses its files: to read, to look below, or by name only.
 
+It refuses nothing: `secret_files.py` refuses secret files.
+
 For what is said about files (`secret_files.py`, `devices.py`); whether a call may run is decided by
 its table.
 """

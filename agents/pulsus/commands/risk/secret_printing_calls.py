@@ -1,5 +1,7 @@
 """Calls that print a secret they know how to find (`rules/sensitive.yaml`, calls).
 
+For example `aws secretsmanager get-secret-value`.
+
 A call is looked at twice: as its words stand, and as its program's table parses them, where a
 cluster (`-Aoyaml`) is taken apart and a value is parted from its option.
 """

@@ -1,4 +1,7 @@
-"""Commands that only a shell knows: run by another program, the name means another program."""
+"""Commands that only a shell knows: run by another program, the name means another program.
+
+`call_check/nested_commands.py` asks it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Limits on the length and depth of a command that is judged (docs/commands.md)."""
+"""Limits on the length and depth of a command that is judged (docs/commands.md).
+
+A longer command is refused in `refused_characters.py`, deeper groups in `script_parser.py`, and
+deeper loops in `for_loops.py`. Braces are limited in `braces.py`, wrappers in `wrappers.py`.
+"""
 
 from __future__ import annotations
 

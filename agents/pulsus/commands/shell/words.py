@@ -1,5 +1,7 @@
 """Words of a shell command as the shell will see them, or why they cannot be known.
 
+Quotes, escapes and `$` are read here.
+
 A word is taken apart here by POSIX quoting alone, from the exact bytes the parser called one word;
 what does not come out as a literal is refused. Parser and unquoter have to agree on where it ends.
 """

@@ -1,1 +1,4 @@
-"""Check whether a table is right (`pulsus commands check`)."""
+"""Check whether a table is right (`pulsus commands check`).
+
+`checker.py` finds the mistakes; `cli/commands/table_check.py` prints them.
+"""

@@ -1,5 +1,7 @@
 """Tables with one restriction taken out: an example that is refused shows it if it is allowed then.
 
+`checker.py` reports a restriction that no example shows (RESTRICTION_UNPROVED).
+
 A restriction is what a table refuses on purpose: an entry of `refused`, a need, the category of a
 form or an option, a kind, the number of operands, a subcommand that is never a read.
 """

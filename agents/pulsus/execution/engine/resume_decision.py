@@ -5,6 +5,9 @@ again before its verification, or a person, has settled that.
 
 `resumed_run.py` carries the decision out. That only one process runs a run is decided by the lock
 in `execution/journal/run_folder.py`.
+
+A resume of a plan whose tools or files changed since it was reviewed is refused in
+`routing/plans/changes_since_review.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Explicit access: the resources that a session is about, and who named them (§2.7).
 
-Used by `routing_mismatch.py`. Expiry of resources is in `resolved_context.py`.
+It only ranks what was named; if a host or another target is known to the session at all is decided
+in `strict_resolution.py`. Used by `routing_mismatch.py`. Expiry of resources is in
+`resolved_context.py`.
 
 An explicit access is a mention, the user's selection, or a query for one resource. It is kept apart
 from the times that expiry and eviction use, and outlives both: a flood of discovered resources must

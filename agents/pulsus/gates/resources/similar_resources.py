@@ -1,6 +1,7 @@
 """Did you mean: discovered resources with a name like one that was not found (deep dive §11).
 
-Suggestions for a typo in the name of a host, service or container.
+Suggestions for a typo in the name of a host, service or container. An ambiguous name (of several
+resources) is refused in `strict_resolution.py`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """An awk program as a tree, or why it cannot be followed.
 
+Syntax errors, and output to a file or a pipe, are refused here.
+
 A redirection raises where it is met, a pipe already among the tokens; names are left to the judge.
 """
 

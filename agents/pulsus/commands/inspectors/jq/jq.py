@@ -1,6 +1,7 @@
 """Judge jq and yq programs: they have to read, to end, and to show no secrets.
 
-Neither language can write or run anything but through the few names that are refused here.
+Endless functions (`repeat`, `while`), recursion and the environment (`env`) are refused. Neither
+language can write or run anything but through the few names that are refused here.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """SQL text as words, where every server, mode and client agrees how it is taken apart.
 
+A text over 6,000 characters, or with comments and quotes that are ambiguous, is refused here.
+
 Dialects differ in what ends a string or a comment: a backslash before a quote, nested comments,
 `/*!`, `$$`. A text in which such a difference could matter is refused here, so that the parser and
 the server see the same statements.

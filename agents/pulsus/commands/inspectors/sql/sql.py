@@ -1,5 +1,7 @@
 """Judge SQL. The argument is the dialect or client (`sql:postgres`, `sql:mysql`, …).
 
+INSERT, UPDATE, DELETE, DDL and other words of writes are refused here.
+
 Two opinions have to agree: the words (`statements`), where every function is listed, and the tree
 that sqlglot makes of them (`syntax_tree`). Several statements read if each does.
 """

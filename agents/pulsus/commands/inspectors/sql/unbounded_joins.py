@@ -1,5 +1,7 @@
 """Find joins that pair each row of a table with each row of another: `SELECT … FROM a, b`.
 
+A cartesian product (CROSS JOIN) is refused, unless a LIMIT ends it.
+
 Such a join takes as long as the product of its tables, and a server goes on with it after the
 client was ended. A join is followed if a condition compares a column with another one.
 """

@@ -1,5 +1,8 @@
 """Find commands that start or stop Pulsus, or that type at its terminal.
 
+If `kill`, `pkill` or `killall` reaches a process of Pulsus is decided in `process_signals.py`, a
+stop of its service in `unit_calls.py`, typing at its terminal in `terminal_programs.py`.
+
 Effect: only through `resolve`, which follows the links of a program's path, and `locate`, which
 looks for a program's name in the folders of PATH.
 """
