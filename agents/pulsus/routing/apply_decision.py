@@ -1,4 +1,9 @@
-"""Carry out a decision (spec §1, §8, §10, §12): validate, ask, promote, run, remember."""
+"""Carry out a decision (spec §1, §8, §10, §12): validate, ask, promote, run, remember.
+
+The order: prove and promote (`routing/delivery/deliver.py`), ask for missing inputs
+(`routing/inputs/missing_inputs.py`), run and verify (`routing/plans/verified_run.py`). A request
+that no tool fits is refused in `routing/generation_refusal.py`.
+"""
 
 from __future__ import annotations
 

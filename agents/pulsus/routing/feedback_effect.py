@@ -1,5 +1,8 @@
 """The effect of feedback: predict how a request is decided after it (ADR 16).
 
+`routing/record_feedback.py` makes the row that keeps the feedback.
+`core/memory/feedback_weights.py` decides how much it weighs.
+
 Feedback does not decide alone: an anti-intent, a filter or τ may outweigh it.
 """
 

@@ -1,5 +1,7 @@
 """Decide why a request that no tool fits is not given to the generator (spec §6, §7).
 
+No model is configured, a filter hides the tools, or the command only inspects.
+
 Other kinds of refusals are listed in `core/compose/plans/dsl/refusal.py`.
 """
 

@@ -1,4 +1,7 @@
-"""Show what a decision would do, as a plan (spec §6). Pure."""
+"""Show what a decision would do, as a plan (spec §6). Pure.
+
+The plan is built in `core/compose/plans/build_plan.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Record feedback on a run: which tool was right for its request. Effect: reads a trace."""
+"""Record feedback on a run: which tool was right for its request. Effect: reads a trace.
+
+The row is appended by `core/memory/past_routes.py`. `last` is resolved to a run id here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Preview how a request would be decided. Nothing runs, is asked or is written."""
+"""Preview how a request would be decided. Nothing runs, is asked or is written.
+
+The command is `cli/route/explain_command.py`.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 The choice of select, compose or generate is made in `core/compose/selection/choose_policy.py`, the
 search in `routing/search/searcher.py`, the ranking in `core/rankers/lexical_ranker.py` (scores:
-`scorer.py`) and the outcome in `route_outcome.py`; `apply_decision.py` carries it out.
+`core/rankers/scorer.py`) and the outcome in `routing/route_outcome.py`; `routing/apply_decision.py`
+carries it out.
 
 After each stage one event goes to the trace. If the trace cannot be written, only a route that
 changes nothing goes on. `--plan`, `--explain` alone and `--dry-run` end here and nowhere else.

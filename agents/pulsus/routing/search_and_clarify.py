@@ -1,4 +1,8 @@
-"""The search of a route, with the one question that may settle it (spec §3, §4)."""
+"""The search of a route, with the one question that may settle it (spec §3, §4).
+
+If a question is needed is decided in `routing/clarify.py`, and `cli/prompts/approval_prompt.py`
+asks it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The starter catalogue, copied into a project. Effect: writes files, overwrites none."""
+"""The starter catalogue, copied into a project. Effect: writes files, overwrites none.
+
+An existing file is kept, and a tool that was removed here does not come back. The same module adds
+the rules to `.gitignore`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 """Files to tools (spec §4, §9, §13, §15). Effect: reads the workflows folder, and the index.
 
+A name that no tool has, or several have (ambiguous), is refused here with a suggestion. A duplicate
+id is refused in `routing/index/catalogue_builder.py`, and why a module is no tool (syntax error, no
+docstring) is found in `core/contract/tool_parser.py`.
+
 Static: nothing below the workflows folder is ever imported here. What is found depends on names
 and bytes alone, never on the order in which the file system lists them.
 """

@@ -1,5 +1,8 @@
 """The module a decision is about: a tool's file, or a plan rendered to `_tmp/` (spec §6, §16).
 
+Size limit: of a module at most 64 MiB are read. Candidates lie in
+`core/storage/candidate_store.py`; `core/storage/retention.py` deletes old ones.
+
 Effect: reads tools, writes candidates.
 """
 

@@ -1,4 +1,8 @@
-"""Promotion wired to one project: who approved, which run, where (spec §10). Effect: writes."""
+"""Promotion wired to one project: who approved, which run, where (spec §10). Effect: writes.
+
+`core/storage/promotion/promote.py` writes the files, and `routing/delivery/deliver.py` decides if a
+module may be promoted. If its bytes are the promoted ones (hash), `current` tells here.
+"""
 
 from __future__ import annotations
 

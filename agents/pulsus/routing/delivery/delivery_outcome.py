@@ -1,4 +1,7 @@
-"""Put the end of a delivery into the outcome of its route, and into the trace."""
+"""Put the end of a delivery into the outcome of its route, and into the trace.
+
+If a module is promoted is decided in `routing/delivery/deliver.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Bytes of a promoted revision whose file was edited in place (ADR 20). Effect: reads, asks git."""
+"""Bytes of a promoted revision whose file was edited in place (ADR 20). Effect: reads, asks git.
+
+`core/storage/promotion/choose_version.py` and `routing/maintenance/accept_records.py` compare with
+them. That an edited file does not run is decided in `routing/runs/run_checks.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 """Find the hosts that the dry run of a module may reach (spec §8, §17). Effect: reads notes and
 records.
+
+A project file may not allow private addresses. An entry's form is checked in
+`config/host_names.py`, and `core/sandbox/network_relay.py` blocks all other hosts. Connections of
+shell commands are decided in `gates/egress.py`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Find the candidates that earlier runs of the same request left in `_tmp/` (spec §16).
 
+The candidates are kept in `core/storage/candidate_store.py`.
+
 Effect: reads candidates and their notes.
 """
 

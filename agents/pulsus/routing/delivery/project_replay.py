@@ -1,4 +1,7 @@
-"""Replay the examples of earlier versions on a new version (spec §10). Effect: starts sandboxes."""
+"""Replay the examples of earlier versions on a new version (spec §10). Effect: starts sandboxes.
+
+The comparison is in `core/validators/example_replay.py`.
+"""
 
 from __future__ import annotations
 

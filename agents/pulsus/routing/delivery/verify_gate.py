@@ -1,6 +1,8 @@
 """Refuse to promote a write whose contract has no `Verify:` that proves a change (ADR 41). Pure.
 
-This is one rule for a promotion. `deliver.py` asks all of them.
+If a `Verify:` names a fitting read is checked in `core/contract/declared_call_check.py`.
+
+This is one rule for a promotion. `routing/delivery/deliver.py` asks all of them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """Find the files below a workflows folder that may be tools (spec §4). Effect: lists folders.
 
+Symlinks, pipes and folders deeper than `discovery.max_depth` are refused here. Hidden names, which
+are ignored, and valid ids are in `routing/discovery/tool_path.py`.
+
 Follows no folder link, opens no file. A file link counts where it leads to another tool's place
 in the same folder. Ten thousand files are looked at on every request, so what is plain (a file
 with a tool's or a manifest's name) is two list entries and no object of its own.

@@ -1,4 +1,8 @@
-"""Derive the id of a tool from its path (spec §4, §9). Pure."""
+"""Derive the id of a tool from its path (spec §4, §9). Pure.
+
+A name has letters, digits, `_` and `-`; files whose names begin with `.` or `_` are ignored. An id
+that two modules claim (a duplicate) is refused in `routing/index/catalogue_builder.py`.
+"""
 
 from __future__ import annotations
 

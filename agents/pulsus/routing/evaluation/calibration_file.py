@@ -1,5 +1,8 @@
 """A project's own calibration, `config/calibration.json`. Effect: reads and writes that file.
 
+`routing/evaluation/calibration_fit.py` fits it and decides if it is good enough. The shipped one is
+in `core/rankers/calibration.py`.
+
 It is committed like the requests it was fitted to. One that cannot be used is never used in part:
 the shipped calibration is, with one warning.
 """

@@ -1,5 +1,7 @@
 """Requests with known plans (`pulsus compose-eval`), and catalogues with outputs. Reads files.
 
+A file above 10 MB, an unknown key and a duplicate id are refused here.
+
 A row is {query, plan: [{tool, args, label}]}. An argument `$label.field$` refers to an earlier step
 of that label, so the two steps are joined by an edge.
 """

@@ -1,4 +1,7 @@
-"""Compare composed plans with known ones: nodes, edges, exact plans. Pure."""
+"""Compare composed plans with known ones: nodes, edges, exact plans. Pure.
+
+Precision and recall of tools and edges make an F1 score, with a 95 % confidence interval.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Requests with known answers, and catalogues as bare rows (`pulsus eval`). Reads files."""
+"""Requests with known answers, and catalogues as bare rows (`pulsus eval`). Reads files.
+
+A golden row with an unknown or mistyped key, without a query or with a bad policy is refused here,
+and so is a duplicate tool id of a TOOLS file.
+"""
 
 from __future__ import annotations
 

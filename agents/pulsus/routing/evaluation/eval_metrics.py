@@ -1,4 +1,8 @@
-"""Figures of routing (hit@1, hit@3, calibration) over golden requests (`pulsus eval`). Pure."""
+"""Figures of routing (hit@1, hit@3, calibration) over golden requests (`pulsus eval`). Pure.
+
+The threshold that a figure must reach is in `routing/evaluation/floors.py`, the calibration error
+(ECE) in `routing/evaluation/reliability.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Measure how far a predicted probability can be trusted. Pure.
 
+Among them is the calibration error (ECE); `routing/evaluation/reliability_plot.py` draws the curve.
+
 ECE alone proves nothing: a constant has a good one. So it always stands beside precision, coverage
 and the share below τ.
 

@@ -1,5 +1,9 @@
 """Validate what a model wrote (spec §7, §8). Effect: starts sandboxes, as the pipeline does.
 
+The guardrails are `core/compose/guardrails/all_rules.py`. A module that only repeats its examples
+is refused here on a copy without them, and by its source in
+`core/validators/memorised_examples.py`.
+
 The guardrails are a step after the static gate for as long as the module is a candidate: also after
 an edit, and when it is promoted from `_tmp/` later.
 """

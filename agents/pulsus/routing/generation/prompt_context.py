@@ -1,5 +1,8 @@
 """Collect what the prompt says of the project: similar tools, and docs as hints (spec §7, §14).
 
+The words of the prompt are put together in `core/compose/writing/prompt_messages.py`. Secrets in
+tools and docs are redacted before the model sees them.
+
 Effect: reads tools and documents.
 """
 

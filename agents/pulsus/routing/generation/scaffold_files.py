@@ -1,4 +1,8 @@
-"""Write the scaffold of a tool and its test to `_tmp/`, to complete by hand (spec §7)."""
+"""Write the scaffold of a tool and its test to `_tmp/`, to complete by hand (spec §7).
+
+It overwrites no file: a name that exists already is refused. The text comes from
+`core/compose/writing/scaffold.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """A module that a model wrote, on its way into the catalogue (spec §7, §10, §12, §16).
 
+The name is chosen in `routing/generation/generation_run.py`, where a name that is taken gets a
+number. Doubts about memorised examples are found in `core/compose/writing/memorisation_doubts.py`.
+
 Effect: writes `_tmp/`, asks for approval, promotes.
 """
 

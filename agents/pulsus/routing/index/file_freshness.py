@@ -1,5 +1,8 @@
 """The files of one folder, as they were when they were read (spec §13). Pure.
 
+Decides if a cached row is stale: mtime, ctime, size or inode changed, or the file was changed
+within two seconds before it was read. A stale knowledge fact is decided in `kb/facts.py`.
+
 Columns, not objects: ten thousand rows are loaded, compared and written on the warm path.
 """
 

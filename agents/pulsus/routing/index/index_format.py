@@ -1,4 +1,8 @@
-"""Store the discovery index in one cache file (docs/ADRs/0014). Pure."""
+"""Store the discovery index in one cache file (docs/ADRs/0014). Pure.
+
+If a cached file is stale is decided in `routing/index/file_freshness.py`. The checksum of the file
+is that of `core/system/cache_file.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Keep the parsed content of files by reference (spec §13). Effect: maps one file of the index.
 
+A wrong checksum means a damaged index: then `routing/tool_discovery.py` reads the file again.
+
 A new value is kept as it is. A stored value is decoded, and its checksum compared, only when it is
 used: of ten thousand tools a route shows ten.
 """

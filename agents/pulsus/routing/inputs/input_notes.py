@@ -1,6 +1,6 @@
 """The notes about the inputs of a decision: left out words, early limits, failed models. Pure.
 
-`route_inputs.py` gives the inputs their values.
+`routing/inputs/route_inputs.py` gives the inputs their values.
 """
 
 from __future__ import annotations

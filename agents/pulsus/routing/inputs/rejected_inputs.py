@@ -1,4 +1,7 @@
-"""Ask for one of several inputs after a tool has rejected a call that gives none of them."""
+"""Ask for one of several inputs after a tool has rejected a call that gives none of them.
+
+If a value has the wrong type is checked in `execution/parse_inputs.py`.
+"""
 
 from __future__ import annotations
 

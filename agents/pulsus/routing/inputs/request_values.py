@@ -1,4 +1,8 @@
-"""Read the values of a request for the steps of a decision (ADR 36, ADR 38). Pure."""
+"""Read the values of a request for the steps of a decision (ADR 36, ADR 38). Pure.
+
+A secret of the request is never taken as a value here. The filler that scores the words is
+`core/arguments/filler.py`.
+"""
 
 from __future__ import annotations
 

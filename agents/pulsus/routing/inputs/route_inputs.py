@@ -3,7 +3,7 @@
 The first source that has a value counts: `option` (`--input`), `wired` (an earlier step), `request`
 (its words), `default`. A value of the request is used only if it is sure. What a writing tool
 changes is never taken from words alone: such a value is proposed. If a language model is given, it
-is asked about what the words of a request leave open (ask_model_for_inputs.py).
+is asked about what the words of a request leave open (`routing/inputs/ask_model_for_inputs.py`).
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ Most words of a request that no tool has are talk. Five kinds are not, because w
 is another one: a value that the contract lists for a column of the rows ("setuid programs"), a
 condition on a column ("user is root"), a limiting clause ("only …"), an abbreviation in capitals
 ("MX records"), and the service in "are nginx and redis running". Other modules find "except …"
-(`unfollowed_exclusions.py`), "over 75 percent" and "last week" (`unfollowed_bounds.py`).
+(`routing/inputs/unfollowed_exclusions.py`), "over 75 percent" and "last week"
+(`routing/inputs/unfollowed_bounds.py`).
 
 Whole parts that no tool covers are found by `core/compose/selection/uncovered_parts.py`.
 """

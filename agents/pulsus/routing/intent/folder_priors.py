@@ -1,5 +1,7 @@
 """Let embeddings and docs influence the folder of a request (spec §3, §14). Pure.
 
+The folder itself is chosen in `routing/prompt_parser.py`.
+
 The words of a request give each folder a share and leave a rest, "none of them". Embeddings and
 docs distribute only part of that rest. They never lower a folder's probability.
 """

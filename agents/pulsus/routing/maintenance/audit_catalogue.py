@@ -1,7 +1,11 @@
 """Compare the catalogue with its records: `pulsus audit` (spec §10, §17). Effect: reads files.
 
-Every file is read again; the index does not count. audit_log.py compares the records with the
-decision log.
+Finds promoted files that were changed (hash mismatch) or are missing. A run refuses such a tool in
+`routing/runs/run_checks.py`. The hash chain of the log is checked in
+`core/storage/decision_log/verify_log.py`.
+
+Every file is read again; the index does not count. `routing/maintenance/audit_log.py` compares the
+records with the decision log.
 """
 
 from __future__ import annotations

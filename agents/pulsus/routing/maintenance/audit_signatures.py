@@ -1,4 +1,7 @@
-"""Tell which records a listed key signed, as a run does (ADR 31). Effect: asks git."""
+"""Tell which records a listed key signed, as a run does (ADR 31). Effect: asks git.
+
+The signature is verified in `routing/delivery/approved_records_check.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,11 @@
 """Check a catalogue tool by tool: `pulsus tools check`.
 
-These checks need the files alone; ranking_conflicts.py has those that need ranking. Pure, except
-that `find_git_ignored` asks git.
+Finds duplicate modules, shared names, broken and unpromoted tools, and tools that were never used.
+Stale tools and tools without an owner are found in `routing/maintenance/staleness.py`,
+near-duplicates in `routing/maintenance/similar_descriptions.py`.
+
+These checks need the files alone; `routing/maintenance/ranking_conflicts.py` has those that need
+ranking. Pure, except that `find_git_ignored` asks git.
 """
 
 from __future__ import annotations

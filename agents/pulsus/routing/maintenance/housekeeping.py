@@ -1,5 +1,9 @@
 """Retention in one project: `pulsus gc` removes old files and runs, and rotates the log (§16).
 
+The age limits are settings (`tmp`, `log` and `plans.retention_days`). Files are deleted in
+`core/storage/retention.py`, runs in `execution/journal/old_runs.py`, and
+`core/storage/decision_log/log_rotation.py` seals the log.
+
 Effect: deletes old files, and appends to the decision log. Each method raises as
 `decision_log.append` does.
 """

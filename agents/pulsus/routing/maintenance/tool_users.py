@@ -1,4 +1,7 @@
-"""Find the promoted tools that need another tool: `pulsus tools remove`. Effect: reads files."""
+"""Find the promoted tools that need another tool: `pulsus tools remove`. Effect: reads files.
+
+It refuses to remove a tool that others depend on.
+"""
 
 from __future__ import annotations
 

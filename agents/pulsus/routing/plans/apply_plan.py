@@ -1,5 +1,9 @@
 """Apply a saved plan, check it without changes, or go on with its run (contracts, "Plans").
 
+Steps run in `execution/engine/plan_run.py`, and retries are decided in `execution/engine/retry.py`.
+A stale plan is refused in `routing/plans/changes_since_review.py`, and a write is confirmed in
+`approvals/run_consent.py`.
+
 Effects: those of the steps; the journal in `.pulsus/state.db`, results in `.pulsus/runs/`, the
 trace in `logs/runs/`.
 """

@@ -1,4 +1,7 @@
-"""Compare a saved plan with the project as it is now (contracts: `apply` refuses what moved).
+"""Compare a saved plan with the project as it is now: `apply` refuses what moved (contracts).
+
+`runs resume` refuses it too, and so only the exact plan that was approved is run. A saved plan is
+stale if a tool's hash, a trusted setting or an input file changed: the error is `PLAN_MOVED`.
 
 Effect: reads the catalogue, the records and the files that inputs name.
 """

@@ -1,5 +1,7 @@
 """Replay a recorded run of a plan without running anything (contracts, `runs replay`).
 
+A run of the agent is replayed in `agent/trace_replay.py`.
+
 Effect: reads the journal and the results.
 """
 

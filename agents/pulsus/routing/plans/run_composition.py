@@ -1,7 +1,7 @@
 """Run a composition that may write, step by step (docs/plans.md, order of a run).
 
-Each write is verified before the next step starts, and the run is in the journal, so that
-`pulsus runs resume` goes on with it. Effects: those of `apply_plan.py`.
+Each write is verified before the next step starts, and the run is in the journal, so that `pulsus
+runs resume` goes on with it. Effects: those of `routing/plans/apply_plan.py`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """Pin a plan and its inputs for review: from a route, or from a plan file (contracts, "Plans").
 
+If the saved plan still holds is checked in `routing/plans/changes_since_review.py`. The file's form
+is `core/compose/saved_plans/saved_plan_file.py`.
+
 Effect: reads the catalogue, the records and the files that inputs name.
 """
 

@@ -1,4 +1,7 @@
-"""The settings that decide what a run may do; a plan is reviewed with their values. Pure."""
+"""The settings that decide what a run may do; a plan is reviewed with their values. Pure.
+
+Approvals of settings are in `config/trust/approved_settings.py`.
+"""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ It also says which runs were undone. The description of a plan names the run tha
 anyone can write that. So the calls decide: a write is reversed if a later run made the call that
 its `Undo:` declares.
 
-Nothing runs here: `apply_plan.py` carries the plan out, like every saved plan. Effect: reads the
-journal and the results of the run.
+Nothing runs here: `routing/plans/apply_plan.py` carries the plan out, like every saved plan.
+Effect: reads the journal and the results of the run.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Run a promoted write, and verify what it changed before anything else runs (§12, ADR 41).
 
-Effects: those of `run_promoted.py` and `verify_write.py`.
+Effects: those of `routing/runs/run_promoted.py` and `routing/plans/verify_write.py`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Verify a write of a tool by the read that its contract names (`Verify:`, ADR 41).
 
+`core/contract/declared_call_check.py` checks that the named read exists and takes these inputs.
+
 Effect: runs a promoted read in a confined process of its own. Nothing here asks a person or prints,
 so every path that runs a write can call it.
 
-Called by `verified_run.py` after a run. A write of the agent is verified in
+Called by `routing/plans/verified_run.py` after a run. A write of the agent is verified in
 `agent/verify_without_model.py`; the read that shows if a command worked is chosen in
 `gates/verifying_read.py`.
 """

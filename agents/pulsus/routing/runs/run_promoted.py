@@ -1,6 +1,9 @@
 """Run a promoted tool in a child process (spec §12, `--run`). Effect: starts a process.
 
-`run_checks.py` decides if its bytes may run.
+Here the run is logged and its time limit (`run.max_seconds`) passed on. Consent to a write is asked
+in `approvals/run_consent.py`, confinement chosen in `execution/confinement/choose_confinement.py`.
+
+`routing/runs/run_checks.py` decides if its bytes may run.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """Filter the tools that may be routed to and run: by kind and by patterns of ids. Pure.
 
+The allowlist and denylist of `[access]` are matched here; a denied tool is not ranked. Patterns of
+shell commands are in `gates/command_patterns.py`.
+
 It filters before anything is ranked, and `pulsus run` holds to it: what is denied is not run by its
 id either.
 """

@@ -1,5 +1,7 @@
 """Tools that another is to be used instead of (spec §10). Pure.
 
+A tool is marked as deprecated in `core/storage/promotion/deprecate.py`.
+
 While anything else answers a request they are no candidates; after their sunset they never are.
 """
 

@@ -1,4 +1,7 @@
-"""The reason why p of the first tool is low, from its signals (ADR 17). Pure."""
+"""The reason why p of the first tool is low, from its signals (ADR 17). Pure.
+
+p itself is computed in `core/rankers/calibration.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Remember past requests of this project (spec §4, §10; ADR 16). Effect: one cache file.
 
+Past routes, and how many are read, are in `core/memory/past_routes.py`; how they fade is in
+`core/memory/request_index.py`. This cache is stale if tools, half-life or earlier rows differ.
+
 Example requests of manifests come first and never fade; past routes follow. `memory.bin` holds the
 counts. Newer requests are counted at every start as long as they are few.
 """

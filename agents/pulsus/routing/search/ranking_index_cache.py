@@ -1,5 +1,8 @@
 """Cache the ranking index between runs (spec §13). Effect: two files in the state folder.
 
+A cached index is stale if the digest of the tools or of the counting code differs; few changes are
+kept beside it.
+
 `ranking.bin` holds a whole catalogue. `ranking-new.bin` holds the tools that came, changed or went
 since then, as long as they are few.
 """

@@ -1,5 +1,7 @@
 """Vectors kept between runs (spec §13). Effect: one file a collection, below the state folder.
 
+The model that encodes is `core/embeddings/encoder.py`.
+
 A text is encoded once: its vector is kept under the hash of the text, in a file that says which
 model made it. Writers replace the file whole; the last one wins, and what it lacks is encoded
 again by who needs it.

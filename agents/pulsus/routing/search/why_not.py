@@ -1,5 +1,7 @@
 """The smallest reason a tool was not chosen for a request, and what would change it. Pure.
 
+`pulsus explain --why-not` shows it. A low p is explained in `routing/search/low_probability.py`.
+
 The search is the one `pulsus route` makes; nothing is run and nothing is written.
 """
 
