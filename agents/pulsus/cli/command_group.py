@@ -1,7 +1,8 @@
 """The commands of `pulsus`: declare the subcommands, each imported when it is called.
 
-A first argument that is no subcommand begins a request, unless `suggested_commands.py` takes it for
-a mistake. Shell completion is in `shell_completion.py`.
+A first argument that is no subcommand begins a request, unless `cli/suggested_commands.py` takes it
+for a mistake. Shell completion is in `cli/shell_completion.py`. A mistyped option is explained in
+`cli/usage_errors.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""The common options of a command, and the application for them."""
+"""The common options of a command, and the application for them.
+
+If a person can be asked is decided here: stdin and stderr are terminals (a tty), and
+`--non-interactive` is not set. Approvals without a person are in `approvals/unattended.py`. The
+folder of the project is found in `config/enclosing_project.py`.
+"""
 
 from __future__ import annotations
 

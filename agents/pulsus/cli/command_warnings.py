@@ -1,5 +1,7 @@
 """Print warnings on stderr: what a command noticed on the way, and what the lower layers log.
 
+They go to stderr, each once, through `cli/console.py`; `-q` turns them off.
+
 No warning changes the exit status.
 """
 

@@ -1,7 +1,7 @@
 """Words for shell completion that only a project knows: its tools, runs, programs and settings.
 
 Effect: reads the project. A project that cannot be read completes nothing, because a message would
-land in the line that is typed. Click offers subcommands and options (`shell_completion.py`).
+land in the line that is typed. Click offers subcommands and options (`cli/shell_completion.py`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Print results to stdout and the rest to stderr, errors as text or as JSON."""
+"""Print results to stdout and the rest to stderr, errors as text or as JSON.
+
+Decided here: the two lines of an error (with `hint:`), colours (`NO_COLOR`), the width of the
+terminal, and progress lines. Codes and exit statuses are in `errors.py`, a closed pipe is handled
+in `cli/main.py`. Results of tools are printed by `cli/results/print_result.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Fold lines of text and tables for a terminal that is too narrow for them. Pure."""
+"""Fold lines of text and tables for a terminal that is too narrow for them. Pure.
+
+Cells of a tool's result are wrapped and cut in `cli/results/text_cells.py`, with the columns of
+`cli/results/fit_columns.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Edge of the `pulsus` process: the one place where an error becomes an exit status.
 
-The subcommands are declared in `command_group.py`, the common options in `options.py`; which error
-has which exit code is in `errors.py`.
+The subcommands are declared in `cli/command_group.py`, the common options in `cli/options.py`;
+which error has which exit code is in `errors.py`. A reader that has gone (`| head`, a broken pipe)
+is no error, Ctrl-C and a full disk are handled here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Options every command has, and the session they make."""
+"""Options every command has, and the session they make.
+
+An option that sets a setting becomes a flag here, and `config/layers.py` merges the flags over
+files and variables.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """The options of a command that asks another person: who asks, and the request that is kept.
 
-The person who asks is the account of a token, or the user of this machine.
+The person who asks is the account of a token, or the user of this machine. A token that has
+expired, or whose role may not ask, is refused. Requests wait in
+`approvals/cards/stored_requests.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Speaks to a running `pulsus serve` as a signed-in user. Effect: network, bounded.
 
 The agent follows its run, and `pulsus approvals` decides cards. The token is sent over TLS, or to
-this machine only.
+this machine only. Timeouts (connect, answer, silence of a stream) and size limits are here; an
+address without TLS is refused.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """The error for words that were meant as a command, with the call that was probably meant. Pure.
 
+Here a mistyped or unknown command is found ("did you mean"). Mistyped options are explained in
+`cli/usage_errors.py`, and `cli/console.py` prints the hint.
+
 All other words are a request. An error names the call that routes them all the same.
 """
 

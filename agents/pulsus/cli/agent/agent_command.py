@@ -1,4 +1,8 @@
-"""`pulsus agent`: one request to the agent."""
+"""`pulsus agent`: one request to the agent.
+
+`agent/loop/turn_budget.py` limits the turns of a run, and `agent/control/call_verdict.py` decides
+if a call runs. Without a terminal no person is asked (`cli/command_session.py`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`pulsus chat`: a conversation with the agent."""
+"""`pulsus chat`: a conversation with the agent.
+
+It needs a terminal. Transcripts, and `--resume`, are files of `agent/sessions/session_file.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The input line of `pulsus chat`: history, completion, and an end from another thread."""
+"""The input line of `pulsus chat`: history, completion, and an end from another thread.
+
+Earlier input is kept in `.pulsus/chat_history`, with secrets masked. The chat itself is
+`cli/agent/chat_loop.py`.
+"""
 
 from __future__ import annotations
 

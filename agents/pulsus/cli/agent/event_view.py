@@ -1,5 +1,8 @@
 """Streaming of a run: its events as lines of JSON, or as a live view for a person.
 
+It limits how many rows and characters of arguments, messages and results are shown. Events
+are made in `agent/agent_events.py`.
+
 Effect: writes stdout and stderr. Text that a model streams is not shown before the answer is
 final: until then it may be withdrawn.
 """

@@ -1,4 +1,7 @@
-"""Run one request of an agent session from the command line. Effect: signals."""
+"""Run one request of an agent session from the command line. Effect: signals.
+
+Ctrl-C ends the process with status 130. The limit of turns is in `agent/loop/turn_budget.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`pulsus agent --server URL`: a running server runs the request, and people decide on its page."""
+"""`pulsus agent --server URL`: a running server runs the request, and people decide on its page.
+
+If the connection breaks, it is tried again, ten times with a pause of a second. Timeouts and TLS
+are in `cli/server_client.py`, the runs of the server in `web/agent_runs.py`.
+"""
 
 from __future__ import annotations
 

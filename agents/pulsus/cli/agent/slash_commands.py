@@ -1,4 +1,8 @@
-"""The slash commands of `pulsus chat`. They change nothing outside the session."""
+"""The slash commands of `pulsus chat`. They change nothing outside the session.
+
+Session grants and other state are kept in `agent/control/session_grants.py` and
+`agent/loop/session_state.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The approver at the terminal, who approves one call of `pulsus agent`. Reads stdin."""
+"""The approver at the terminal, who approves one call of `pulsus agent`. Reads stdin.
+
+Yes, once, or for the session; no answer means no. If a call needs approval is decided in
+`agent/control/call_verdict.py`, and if a person can be asked at all (no terminal) in
+`cli/command_session.py`.
+"""
 
 from __future__ import annotations
 

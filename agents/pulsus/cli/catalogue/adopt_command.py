@@ -1,4 +1,7 @@
-"""`pulsus tools adopt`: an existing script becomes a tool."""
+"""`pulsus tools adopt`: an existing script becomes a tool.
+
+If a script can be adopted, and under which name, is decided in `adoption/adopt.py`.
+"""
 
 from __future__ import annotations
 

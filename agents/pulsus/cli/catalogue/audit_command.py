@@ -1,4 +1,8 @@
-"""`pulsus audit`: check the catalogue, its records and the decision log (spec §10, §17)."""
+"""`pulsus audit`: check the catalogue, its records and the decision log (spec §10, §17).
+
+The comparisons are `routing/maintenance/audit_catalogue.py`, `routing/maintenance/audit_log.py` and
+`core/storage/decision_log/verify_log.py`; with `--strict` a warning fails too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`pulsus audit --accept-records`: approve records that came with a pull (ADR 31)."""
+"""`pulsus audit --accept-records`: approve records that came with a pull (ADR 31).
+
+The records are accepted in `routing/maintenance/accept_records.py`; a person has to answer, or name
+the full commit.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`pulsus deprecate`: mark a tool as replaced by another (spec §10)."""
+"""`pulsus deprecate`: mark a tool as replaced by another (spec §10).
+
+The record is written in `core/storage/promotion/deprecate.py`. A tool past its sunset is left out
+of the search in `routing/search/deprecations.py`.
+"""
 
 from __future__ import annotations
 

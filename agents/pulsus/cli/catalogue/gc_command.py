@@ -1,4 +1,8 @@
-"""`pulsus gc`: remove old candidates, logs and runs (retention, spec §16)."""
+"""`pulsus gc`: remove old candidates, logs and runs (retention, spec §16).
+
+`routing/maintenance/housekeeping.py` and `core/storage/retention.py` decide if a file is old
+enough.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`pulsus promote`: validate a module, and make it a tool of the catalogue (spec §10)."""
+"""`pulsus promote`: validate a module, and make it a tool of the catalogue (spec §10).
+
+If the module may be promoted is decided in `routing/delivery/deliver.py`, its version in
+`core/storage/promotion/choose_version.py`.
+"""
 
 from __future__ import annotations
 

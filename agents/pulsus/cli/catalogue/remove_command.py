@@ -1,4 +1,8 @@
-"""`pulsus tools remove`: take a tool out of the catalogue (spec §10)."""
+"""`pulsus tools remove`: take a tool out of the catalogue (spec §10).
+
+A tool that others use is refused in `routing/maintenance/tool_users.py`; the files change in
+`core/storage/promotion/remove.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`pulsus rollback`: promote an older version of a tool again (spec §10)."""
+"""`pulsus rollback`: promote an older version of a tool again (spec §10).
+
+The older bytes are found in `core/storage/promotion/rollback.py`.
+"""
 
 from __future__ import annotations
 

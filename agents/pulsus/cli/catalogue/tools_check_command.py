@@ -1,4 +1,9 @@
-"""`pulsus tools check`: what is wrong with the catalogue, and what to do about it."""
+"""`pulsus tools check`: what is wrong with the catalogue, and what to do about it.
+
+Duplicate, unused and broken tools are found in `routing/maintenance/catalogue_check.py`,
+unreachable ones in `routing/maintenance/ranking_conflicts.py`, stale ones in
+`routing/maintenance/staleness.py`.
+"""
 
 from __future__ import annotations
 

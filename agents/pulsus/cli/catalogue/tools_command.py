@@ -1,4 +1,7 @@
-"""`pulsus tools list|show|check|adopt|remove`."""
+"""`pulsus tools list|show|check|adopt|remove`.
+
+Tools are found in `routing/tool_discovery.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """The answer of `pulsus commands classify` to one command.
 
+If a command is allowed is decided in `commands/classify.py` and `gates/command_policy.py`.
+
 `classify COMMAND` and nothing else, as agents and hooks ask for each command, does without the
 command line's library, which takes longer to load than the gate to judge. Any other form, and
 every mistake in this one, is for `cli/commands/commands_command.py`.

@@ -1,4 +1,7 @@
-"""`pulsus commands classify|list|show|check` (docs/commands.md)."""
+"""`pulsus commands classify|list|show|check` (docs/commands.md).
+
+If a command is allowed is decided in `commands/classify.py` and `gates/command_policy.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`pulsus commands classify --jsonl`: one answer a row, in order, as the rows come in."""
+"""`pulsus commands classify --jsonl`: one answer a row, in order, as the rows come in.
+
+A row above 1 MiB, and one that is invalid, gets an error and no allowance. A mistyped key costs a
+warning.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`pulsus commands check`: whether tables of the command gate are right."""
+"""`pulsus commands check`: whether tables of the command gate are right.
+
+The checks are in `commands/table_check/checker.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Verdicts, explanations and tables of the command gate as JSON values (docs/schemas)."""
+"""Verdicts, explanations and tables of the command gate as JSON values (docs/schemas).
+
+If a command is allowed or blocked is decided in `commands/classify.py` and
+`gates/command_policy.py`.
+"""
 
 from __future__ import annotations
 

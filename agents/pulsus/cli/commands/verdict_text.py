@@ -1,4 +1,8 @@
-"""Verdicts of the command gate as lines. Pure."""
+"""Verdicts of the command gate as lines. Pure.
+
+If a command is allowed or blocked is decided in `commands/classify.py` and
+`gates/command_policy.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`pulsus eval --calibrate`: p fitted to the requests. Writes nothing: output_files.py does."""
+"""`pulsus eval --calibrate`: p fitted to the requests. Writes nothing.
+
+`cli/evaluate/output_files.py` writes the result. Too few requests, or a fit that is worse, are
+refused in `routing/evaluation/calibration_fit.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`pulsus compose-eval`: composition measured on requests whose plans are known."""
+"""`pulsus compose-eval`: composition measured on requests whose plans are known.
+
+The figures are computed in `routing/evaluation/compose_metrics.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`pulsus eval`: routing measured on requests whose right tools are known."""
+"""`pulsus eval`: routing measured on requests whose right tools are known.
+
+The figures are computed in `routing/evaluation/eval_metrics.py`, and thresholds (`--floor`)
+compared in `routing/evaluation/floors.py`.
+"""
 
 from __future__ import annotations
 

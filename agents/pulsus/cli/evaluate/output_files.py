@@ -1,4 +1,7 @@
-"""The files `pulsus eval` writes: checked before any work, written after all of it."""
+"""The files `pulsus eval` writes: checked before any work, written after all of it.
+
+An input is never overwritten, and no file that another program wrote.
+"""
 
 from __future__ import annotations
 

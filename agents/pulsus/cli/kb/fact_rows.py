@@ -1,4 +1,7 @@
-"""Facts, answers and proofs of the knowledge base as JSON and as lines (docs/knowledge-base.md)."""
+"""Facts, answers and proofs of the knowledge base as JSON and as lines (docs/knowledge-base.md).
+
+The age limit of a fact is in `kb/facts.py`.
+"""
 
 from __future__ import annotations
 

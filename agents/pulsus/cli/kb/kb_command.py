@@ -1,4 +1,8 @@
-"""`pulsus kb query|facts|explain` (contracts, "Knowledge"; docs/knowledge-base.md)."""
+"""`pulsus kb query|facts|explain` (contracts, "Knowledge"; docs/knowledge-base.md).
+
+If a fact is stale (expired) is decided in `kb/facts.py`, and how many answers a query may give in
+`kb/query_limits.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The lines of a placement plan for a person. Pure."""
+"""The lines of a placement plan for a person. Pure.
+
+Why a machine has no place is found in `placement/unplaced_reasons.py`.
+"""
 
 from __future__ import annotations
 

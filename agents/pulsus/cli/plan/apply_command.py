@@ -1,4 +1,8 @@
-"""`pulsus apply`: check, run or resume a saved plan (contracts, "Plans")."""
+"""`pulsus apply`: check, run or resume a saved plan (contracts, "Plans").
+
+A stale plan is refused in `routing/plans/changes_since_review.py`, the run is made by
+`routing/plans/apply_plan.py`, and a write needs the consent of `approvals/run_consent.py`.
+"""
 
 from __future__ import annotations
 

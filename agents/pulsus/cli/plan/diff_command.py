@@ -1,4 +1,7 @@
-"""`pulsus diff`: the difference of two saved plans."""
+"""`pulsus diff`: the difference of two saved plans.
+
+The differences are found in `core/compose/saved_plans/plan_diff.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`pulsus plan`: save the plan of a request for review (contracts, "Plans")."""
+"""`pulsus plan`: save the plan of a request for review (contracts, "Plans").
+
+The plan is pinned by `routing/plans/save_plan.py`. A file that exists is overwritten only if it is
+a plan.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A run of a plan as lines for a person, and as JSON. Pure."""
+"""A run of a plan as lines for a person, and as JSON. Pure.
+
+The states are written in `execution/journal/journal.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`pulsus runs`: list, show, resume, undo and replay runs of plans (contracts, "Plans")."""
+"""`pulsus runs`: list, show, resume, undo and replay runs of plans (contracts, "Plans").
+
+`execution/engine/resume_decision.py` decides what a resume does with each step; an undo is
+made in `routing/plans/undo_plan.py`, a replay in `routing/plans/replay_run.py`.
+"""
 
 from __future__ import annotations
 

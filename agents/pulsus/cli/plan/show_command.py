@@ -1,4 +1,7 @@
-"""`pulsus show`: a saved plan, for review."""
+"""`pulsus show`: a saved plan, for review.
+
+The views are in `cli/render/plan_views/`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The person at the terminal, who decides on modules and runs. Reads stdin, writes stderr."""
+"""The person at the terminal, who decides on modules and runs. Reads stdin, writes stderr.
+
+If a person can be asked at all (a terminal, `--non-interactive`) is decided in
+`cli/command_session.py`, and if consent is needed in `approvals/run_consent.py`. A call of the
+agent is asked about in `cli/agent/terminal_approver.py`.
+"""
 
 from __future__ import annotations
 

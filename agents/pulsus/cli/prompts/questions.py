@@ -1,4 +1,8 @@
-"""Questions to the person at the terminal: one line, a word of a list, yes or no. Reads stdin."""
+"""Questions to the person at the terminal: one line, a word of a list, yes or no. Reads stdin.
+
+No answer, or three that are not understood, count as no. If a person can be asked at all is decided
+in `cli/command_session.py`.
+"""
 
 from __future__ import annotations
 

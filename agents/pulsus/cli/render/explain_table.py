@@ -1,4 +1,8 @@
-"""The table of `--explain`: one row a candidate, then what it was made of. Pure, plain text."""
+"""The table of `--explain`: one row a candidate, then what it was made of. Pure, plain text.
+
+The numbers come from `core/rankers/lexical_ranker.py`, reasons of a lost place from
+`routing/search/why_not.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Inputs of a decision as lines, and values in questions (spec §6, §12). Pure.
 
+A value, its source and its default are decided in `routing/inputs/route_inputs.py`. In a question a
+value above 200 characters is cut.
+
 A person reads these lines before they answer a question, so they name no Python type.
 """
 

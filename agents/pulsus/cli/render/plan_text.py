@@ -1,4 +1,7 @@
-"""The plan of a decision: as YAML to apply, or as steps with values to read (spec §6). Pure."""
+"""The plan of a decision: as YAML to apply, or as steps with values to read (spec §6). Pure.
+
+A saved plan is shown by `cli/render/plan_views/saved_plan_text.py`.
+"""
 
 from __future__ import annotations
 

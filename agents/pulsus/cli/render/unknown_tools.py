@@ -1,4 +1,7 @@
-"""The warning about tool ids of a file that the catalogue does not have."""
+"""The warning about tool ids of a file that the catalogue does not have.
+
+The similar id (did you mean) is found in `routing/evaluation/dataset.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""A validation report to lines and to JSON. Pure, and imported quickly: it needs no ranking."""
+"""A validation report to lines and to JSON. Pure, and imported quickly: it needs no ranking.
+
+The verdict is decided in `core/validators/pipeline.py`. Control characters are stripped from a
+checker's words.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The result of the verification of a write, as JSON (docs/json.md). Pure."""
+"""The result of the verification of a write, as JSON (docs/json.md). Pure.
+
+The verification is made in `routing/plans/verify_write.py`.
+"""
 
 from __future__ import annotations
 

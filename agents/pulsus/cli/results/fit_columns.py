@@ -1,4 +1,8 @@
-"""Choose the columns of a table that fit into a terminal, and the width of each. Pure."""
+"""Choose the columns of a table that fit into a terminal, and the width of each. Pure.
+
+Text in a cell is shortened in `cli/results/text_cells.py`, and the rows shown are limited in
+`cli/results/result_lines.py`.
+"""
 
 from __future__ import annotations
 

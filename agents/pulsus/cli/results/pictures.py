@@ -1,5 +1,7 @@
 """Pictures that a result names, shown inline by terminals that say they can. Effect: reads files.
 
+At most four pictures of up to 4 MiB each are shown.
+
 Kitty and Ghostty speak the protocol of kitty, iTerm2 and WezTerm that of iTerm2. The environment
 names the terminal; inside tmux and screen it is not asked, because they swallow both protocols.
 """

@@ -1,4 +1,8 @@
-"""A tool's result as lines, by its shape: failures first, then records, texts and values. Pure."""
+"""A tool's result as lines, by its shape: failures first, then records, texts and values. Pure.
+
+A person sees at most 30 rows, and nested values down to a depth; the rest is cut with a line on
+`--full`. Columns are chosen in `cli/results/fit_columns.py`.
+"""
 
 from __future__ import annotations
 

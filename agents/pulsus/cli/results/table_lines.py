@@ -1,4 +1,7 @@
-"""Records as the lines of a table; a word is never broken. Pure."""
+"""Records as the lines of a table; a word is never broken. Pure.
+
+A text has at most three lines in a cell; columns are chosen in `cli/results/fit_columns.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One value as text: for people, with units and local times, or exact, for other programs. Pure."""
+"""One value as text: for people, with units and local times, or exact, for other programs. Pure.
+
+Units of numbers come from names; times are shown in the local time zone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`pulsus explain`: the decision on a request and why, without acting on it."""
+"""`pulsus explain`: the decision on a request and why, without acting on it.
+
+The decision is that of `routing/route_preview.py`, and `routing/search/why_not.py` explains a tool
+that was not chosen.
+"""
 
 from __future__ import annotations
 

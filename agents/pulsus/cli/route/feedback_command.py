@@ -1,4 +1,8 @@
-"""`pulsus feedback`: tell which tool was right."""
+"""`pulsus feedback`: tell which tool was right.
+
+The run is found, and the row made, in `routing/record_feedback.py`;
+`core/memory/feedback_weights.py` decides how much it counts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`pulsus fill`: values of requests for the inputs of given tools, one answer a row."""
+"""`pulsus fill`: values of requests for the inputs of given tools, one answer a row.
+
+The values are found in `core/arguments/filler.py`. A row above 4 MiB is refused.
+"""
 
 from __future__ import annotations
 

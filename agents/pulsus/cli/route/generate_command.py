@@ -1,4 +1,8 @@
-"""`pulsus generate`: let a model write a tool, or render a scaffold (spec §7)."""
+"""`pulsus generate`: let a model write a tool, or render a scaffold (spec §7).
+
+The name, and if it is taken, is decided in `routing/generation/generation_run.py`; a scaffold is
+written by `routing/generation/scaffold_files.py`. An example file has at most 1 MB.
+"""
 
 from __future__ import annotations
 

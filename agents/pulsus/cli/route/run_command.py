@@ -1,4 +1,8 @@
-"""`pulsus run`: run one promoted tool with given inputs."""
+"""`pulsus run`: run one promoted tool with given inputs.
+
+If the tool may run is decided in `routing/runs/run_checks.py`, and a write asks for consent in
+`approvals/run_consent.py`. `--unconfined` needs a person at a terminal, which is decided here.
+"""
 
 from __future__ import annotations
 

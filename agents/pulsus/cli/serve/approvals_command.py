@@ -1,5 +1,9 @@
 """`pulsus approvals`: see and decide what waits at a running `pulsus serve`, and settle what a
 crash left open.
+
+A decision is checked (expired, own request, already decided) in
+`approvals/cards/waiting_approvals.py`. A crash's open cards are settled in
+`approvals/cards/interrupted_approvals.py`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """The text of a card on a terminal. Pure.
 
+The card is made in `approvals/cards/approval_card.py`, and its text cleaned in
+`approvals/cards/card_text.py`.
+
 Characters that hide or deceive are shown as codes: what a person approves is what is read.
 """
 

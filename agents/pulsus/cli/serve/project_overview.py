@@ -1,4 +1,8 @@
-"""The project in figures, for the first page of `pulsus serve`: catalogue, cluster, decisions."""
+"""The project in figures, for the first page of `pulsus serve`: catalogue, cluster, decisions.
+
+A tool needs a look if it changed since its promotion, failed more often than it was accepted, is
+deprecated, incomplete or broken.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The cards of a running `pulsus serve`, for a person with a token. Effect: network, bounded."""
+"""The cards of a running `pulsus serve`, for a person with a token. Effect: network, bounded.
+
+The token comes from a file, a pipe or `PULSUS_SERVER_TOKEN`, or is typed unseen. The server checks
+the role of the token in `web/role_check.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`pulsus users`: who may sign in at the server, with which role; tokens of clients."""
+"""`pulsus users`: who may sign in at the server, with which role; tokens of clients.
+
+Passwords and roles are in `web/accounts/user_accounts.py`, tokens and their expiry in
+`web/accounts/bearer_tokens.py`. The limit of failed sign-ins is set in `web/server_setup.py`.
+"""
 
 from __future__ import annotations
 

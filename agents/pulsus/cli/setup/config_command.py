@@ -1,4 +1,8 @@
-"""`pulsus config show`: every setting, its value, the layer that set it, and its approval."""
+"""`pulsus config show`: every setting, its value, the layer that set it, and its approval.
+
+Values and their origin are merged in `config/layers.py`. A misspelt key is refused with the nearest
+one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`pulsus config trust`: this user approves values of a project's files (ADR 27)."""
+"""`pulsus config trust`: this user approves values of a project's files (ADR 27).
+
+`config/trust/settings_to_approve.py` decides which values need approval; approvals are kept
+in `config/trust/approved_settings.py`.
+"""
 
 from __future__ import annotations
 

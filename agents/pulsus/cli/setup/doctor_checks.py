@@ -1,6 +1,7 @@
 """The checks of `pulsus doctor`: this machine, the project and the extras. Effects: looks at both.
 
-`doctor_command.py` shows them, and `doctor_model.py` tests the configured model.
+`cli/setup/doctor_command.py` shows them, and `cli/setup/doctor_model.py` tests the configured
+model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Examine the configured model for `pulsus doctor --model`, and report the findings."""
+"""Examine the configured model for `pulsus doctor --model`, and report the findings.
+
+The questions to the model are those of `llm/model_probe.py`.
+"""
 
 from __future__ import annotations
 

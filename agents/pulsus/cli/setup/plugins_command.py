@@ -1,4 +1,8 @@
-"""`pulsus plugins list`: the installed plugins and their hooks."""
+"""`pulsus plugins list`: the installed plugins and their hooks.
+
+Plugins are found and loaded in `plugins/find_plugins.py` and `plugins/load_plugins.py`; a failed
+one is described in `plugins/plugin_failures.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Runs `pulsus validate FILE`, the form that editors and hooks use on every save (spec §8).
 
+The steps that accept or refuse a module are in `core/validators/pipeline.py`, its verdict may be
+cached (`core/validators/verdict_cache.py`).
+
 The command line's library takes longer to load than the gate to refuse, so it is left out. mypy
 starts first, because importing it takes most of the time of an accepted module. Any other form, and
 any mistake in this one, is for `cli/validate/validate_command.py`.

@@ -1,4 +1,9 @@
-"""Chooses the modules of `pulsus validate`, and validates them once."""
+"""Chooses the modules of `pulsus validate`, and validates them once.
+
+Hidden files and tests of candidates are left out; `--changed-since` compares with git
+(`core/validators/git_changes.py`). The verdicts come from `core/validators/pipeline.py`, or its
+cache `core/validators/verdict_cache.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Runs `pulsus validate --watch`: validates again whenever a module changes, until Ctrl-C.
 
+It waits until a file has been quiet for a poll of half a second (debounce).
+
 Effect: polls the files' times.
 """
 

@@ -1,4 +1,7 @@
-"""The difference of two saved plans as lines for a person. Pure."""
+"""The difference of two saved plans as lines for a person. Pure.
+
+The differences are found in `core/compose/saved_plans/plan_diff.py`.
+"""
 
 from __future__ import annotations
 
