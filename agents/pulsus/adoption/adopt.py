@@ -1,5 +1,8 @@
 """Turn a script into a candidate in `_tmp/` (`pulsus tools adopt`). Effect: writes files.
 
+Refused here: a file that is a tool already, no UTF-8 text or no script, and a name that exists
+already without `--replace`.
+
 The script is read, never run. What it does is proven like any other module: in the sandbox.
 """
 

@@ -1,5 +1,8 @@
 """Turn the bats tests of a shell script into examples of the tool's contract. Pure.
 
+pytest files are adapted in `adoption/pytest_file.py`, and the test itself is found in
+`adoption/sibling_test.py`.
+
 Only a test whose text says everything becomes one: a `run` of the script with plain words, and
 checks of `$status` and `$output`. Validation then runs the example in the sandbox.
 """

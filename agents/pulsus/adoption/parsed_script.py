@@ -1,4 +1,8 @@
-"""Hold a parsed script, and write the code that passes arguments to it. Pure."""
+"""Hold a parsed script, and write the code that passes arguments to it. Pure.
+
+Python scripts are parsed in `adoption/python_script.py`, shell scripts in
+`adoption/shell/shell_script.py`.
+"""
 
 from __future__ import annotations
 

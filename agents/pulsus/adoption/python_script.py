@@ -1,5 +1,8 @@
 """Convert a Python script, with argparse, click or neither. Pure: the script is not imported.
 
+Options are read in `adoption/argparse_and_click.py`. If the script only reads is decided in
+`adoption/script_effects/python_summary.py`.
+
 Its code is kept as it is written. What it does when it is started moves into one function, names
 that would be a second entry point get an underscore, and that is all.
 """

@@ -1,4 +1,7 @@
-"""Rename names that a module binds at its top, wherever they mean the module's own. Pure."""
+"""Rename names that a module binds at its top, wherever they mean the module's own. Pure.
+
+`adoption/python_script.py` renames `run` and `main` with it.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Find the test of a script, and bring along what can be proven of it. Effect: reads files.
 
+A test above 1 MB is not brought along.
+
 A pytest file of a Python script is copied, so that it tests the functions of the tool's module. A
 bats test of a shell script becomes an example of the contract, which validation runs. Nothing is
 run here.

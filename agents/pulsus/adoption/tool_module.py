@@ -1,4 +1,7 @@
-"""Write the tool's module of a script: contract, code, entry point. Pure."""
+"""Write the tool's module of a script: contract, code, entry point. Pure.
+
+The wrapper that calls the shell of a shell script is written in `adoption/shell/shell_script.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Find the programs that a Python script starts, in its text. Pure."""
+"""Find the programs that a Python script starts, in its text. Pure.
+
+If such a program only reads is decided in `adoption/script_effects/read_programs.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Find where a Python script may change something, in its text. Pure."""
+"""Find where a Python script may change something, in its text. Pure.
+
+The kind (read or write) follows in `adoption/script_effects/python_summary.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Ask the command gate whether a call in an adopted script only reads. Effect: reads its tables.
 
+The gate itself is `commands/classify.py`.
+
 The gate judges literal words, but a script's words often hold variables. So a call is judged with
 samples in their place. A call that the gate does not know counts as one that may change something.
 """

@@ -1,5 +1,8 @@
 """Hold the effects that a shell script's text shows, and the doubts about them. Pure.
 
+A script without doubts and changes gets the kind `read`, any other `write`. Python scripts are
+judged in `adoption/script_effects/python_summary.py`.
+
 Never less is said than is there: whatever only shows when the script runs is a doubt, with its
 line, and a script with a doubt, or a program that may change something, does not count as one that
 only reads.

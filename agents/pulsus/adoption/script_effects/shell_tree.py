@@ -1,5 +1,8 @@
 """Read a shell script as its simple commands, by the parser of the command gate. Pure.
 
+The text of words is read in `adoption/script_effects/shell_word_reader.py`, and effects are
+collected in `adoption/script_effects/shell_walk.py`.
+
 Bodies of loops, branches, functions, subshells and substitutions are commands like any other: a
 script is declared by what may run, not by when it runs. Text that the parser does not understand,
 or where the shell might see other words than the parser, raises `UnfollowedText` with its line.

@@ -1,4 +1,8 @@
-"""Collect the effects of each command of a shell script. Pure."""
+"""Collect the effects of each command of a shell script. Pure.
+
+Scripts within scripts are followed ten levels deep. Wrappers such as `sudo` and `xargs` are listed
+in `adoption/script_effects/launchers.py`.
+"""
 
 from __future__ import annotations
 

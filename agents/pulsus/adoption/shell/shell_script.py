@@ -1,5 +1,9 @@
 """Convert a shell script: getopts, `case` options, `$1` and later words. Pure: it is not run.
 
+It also writes the wrapper code that calls the shell (`subprocess.run`). A script above 100,000
+bytes, or for another shell, is refused. If it only reads is decided in
+`adoption/script_effects/shell_effects.py`.
+
 The script is embedded as text and given to its shell. Which words it takes is read line by line,
 which finds the usual forms and says where it is not sure.
 """

@@ -1,4 +1,7 @@
-"""Check a script's syntax by its own shell, which reads but does not run it. Effect: a process."""
+"""Check a script's syntax by its own shell, which reads but does not run it. Effect: a process.
+
+The shell has a timeout of five seconds.
+"""
 
 from __future__ import annotations
 
