@@ -2,7 +2,9 @@
 
 An automatic approval is for new tools. A tool is not new if the catalogue or the decision log knows
 its id, if a promoted tool has its name, or if it repeats a promoted tool: its bytes, its summary or
-most of its lines (60 %). `unattended.py` then refuses the automatic approval.
+most of its lines (60 %). `unattended.py` then refuses the automatic approval. A generated module's
+name that is taken is refused in `routing/generation/generation_run.py`; alike tools of a catalogue
+are found in `routing/maintenance/similar_descriptions.py`.
 """
 
 from __future__ import annotations

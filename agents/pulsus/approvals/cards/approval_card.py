@@ -1,8 +1,8 @@
 """One approval card, which asks a person for one decision, and the hash of what it allows.
 
-An approval allows exactly what the card shows: another plan, target, tool file, policy or requester
-is another subject (tool calling §32.5, contracts). `waiting_approvals.py` holds all cards, and
-refuses an approval if the hash has changed. Pure.
+An approval is bound to the exact plan that the card shows: another plan, target, tool file, policy
+or requester is another subject (tool calling §32.5, contracts). `waiting_approvals.py` holds all
+cards, and refuses an approval if the hash has changed. Pure.
 """
 
 from __future__ import annotations

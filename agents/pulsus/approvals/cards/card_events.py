@@ -1,4 +1,7 @@
-"""The events of approval cards (contracts, `GET /api/v1/events`). None carries a token."""
+"""The events of approval cards (contracts, `GET /api/v1/events`). None carries a token.
+
+`web/events/event_broker.py` numbers and keeps them for the open pages.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """The lines that an approver reads on a card, the same on the page and in the terminal.
 
+The terminal's layout is in `cli/serve/card_lines.py`.
+
 No text of a card can make a line of its own, or hide a part of one: a plan, a file name or a reason
 is folded by `visible_command`. Only a contract and a difference have lines, and each of them begins
 with a sign or with blanks. Pure (tool calling §32.5).

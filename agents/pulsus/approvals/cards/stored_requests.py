@@ -1,8 +1,9 @@
 """Requests for approval that wait in `state.db` and outlive their process (ADR 56).
 
-At most 100 wait. A request expires after its minutes, and also if the clock was set back. It has
-the bytes that an approval is for, and no token: a server makes a card of it, and mints tokens for
-its approvers (`web/request_cards.py`, `waiting_approvals.py`). Effect: database.
+`cli/requester.py` asks. At most 100 wait. A request expires after its minutes, and also if the
+clock was set back. It has the bytes that an approval is for, and no token: a server makes a card of
+it, and mints tokens for its approvers (`web/request_cards.py`, `waiting_approvals.py`). Effect:
+database.
 """
 
 from __future__ import annotations
