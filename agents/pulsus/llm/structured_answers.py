@@ -1,7 +1,8 @@
 """Find the JSON value in a model's answer, fenced or bare, and check it against a schema. Pure.
 
 A Python module in an answer is found by `core/compose/writing/module_from_answer.py`. A model is
-asked for a module again in `core/compose/generator.py`.
+asked again for a module (a retry after an invalid answer) in `core/compose/generator.py`; in the
+agent, `agent/model/json_protocol.py` corrects it.
 """
 
 from __future__ import annotations
