@@ -1,7 +1,8 @@
 """Containers of this machine, through the client of Docker or Podman.
 
 Docker is asked if it is installed, else Podman. An engine that cannot be reached is EngineSilent
-with the reason. At most 500 containers are listed. Effect: starts that client.
+with the reason. At most 500 containers are listed. The agent's tool is `agent/tools/docker.py`.
+Effect: starts that client.
 """
 
 from __future__ import annotations

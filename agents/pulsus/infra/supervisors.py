@@ -1,7 +1,8 @@
 """The supervisors of services on this machine: systemd, supervisord, runit and init scripts.
 
 Each lists its services with their status, and names the command that controls (restarts) one. One
-that is silent or not installed gives the reason. Effect: starts their clients.
+that is silent or not installed gives the reason. The agent controls a service by
+`agent/tools/control_tool.py`. Effect: starts their clients.
 """
 
 from __future__ import annotations
