@@ -1,7 +1,9 @@
 """One project, wired: each implementation is picked here or in a part this names.
 
-Heavy parts are imported by the method that needs them, so that a command pays for what it uses.
-The folders of a project (catalogue, logs, state, candidates) are joined here from the settings.
+Heavy parts are imported by the method that needs them, so that a command pays for what it uses. The
+folders of a project (catalogue, logs, state, candidates) are joined here from the settings. The
+redactor gets the secrets of the environment here (`core/telemetry/redaction.py`). Old logs and
+candidates are removed in `routing/maintenance/housekeeping.py`.
 """
 
 from __future__ import annotations
