@@ -3,7 +3,8 @@
 `--yes` does not count for a tool with `Approval: approver`: a person types its target (contracts).
 The gate has proven that a write tool changes no file while `dry_run` is true. So such a call runs
 as a read, without a confirmation. What a person allows the agent for a session is kept in
-`agent/control/session_grants.py`; the question is shown by `cli/prompts/approval_prompt.py`.
+`agent/control/session_grants.py`; consents given for the steps of a plan's run are kept in
+`routing/plans/plan_host.py`; the question is shown by `cli/prompts/approval_prompt.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The difference (diff) that a write makes in a file, as the lines that a person reads. Pure.
 
 A difference is shown whole or not at all: a person approves what they have read (tool calling
-§32.5). A change of more than 2,000 lines or 100,000 characters is refused.
+§32.5). A change of more than 2,000 lines or 100,000 characters is refused. The difference of a
+promotion is made in `routing/requests/promotion_request.py`.
 """
 
 from __future__ import annotations
