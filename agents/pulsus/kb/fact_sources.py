@@ -1,8 +1,9 @@
 """Sources of facts that are read anew for each question: this machine, and plugins.
 
 A source that raises, gives a faulty document or takes too long (timeout: `kb.source_seconds`) is
-named and left out. The facts of this machine are collected in `infra/local_facts.py`. If a fact is
-stale is decided in `facts.py`.
+named and left out. The facts of this machine are collected in `infra/local_facts.py`, those from
+results of the agent's calls in `agent/knowledge/extractors/`. If a fact is stale is decided in
+`facts.py`.
 Effect: reads each source in a thread of its own, because a source may never answer.
 """
 

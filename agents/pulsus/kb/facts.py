@@ -2,7 +2,8 @@
 
 A fact is fresh (`is_fresh`), expired (stale) or in the future, with 60 s for clocks that differ.
 One that is older than its time to live is never used (tool calling chapter, §32.1.2). The default
-times to live are settings: `kb.live_ttl_seconds` and its like, applied in `facts_document.py`.
+times to live are settings: `kb.live_ttl_seconds` and its like, applied in `facts_document.py`. Of
+facts that contradict each other, `fact_base.py` takes the newest.
 """
 
 from __future__ import annotations
