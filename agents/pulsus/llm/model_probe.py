@@ -1,7 +1,8 @@
 """Test if a model can do what Pulsus needs. Effects: asks the model.
 
-Each ability is tested once, at temperature 0, with short texts. A slow model takes minutes. It
-needs a context of 4,096 tokens. `cli/setup/doctor_model.py` shows the findings.
+Each ability is tested once, at temperature 0, with short texts. A slow model takes minutes. If it
+calls tools better by JSON or natively is tested in `agent/model/protocol_probe.py`. Pulsus needs a
+context of 4,096 tokens. `cli/setup/doctor_model.py` shows the findings.
 """
 
 from __future__ import annotations

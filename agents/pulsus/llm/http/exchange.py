@@ -1,8 +1,8 @@
 """One HTTP exchange with a model's server; `retries.py` repeats it. Effect: network.
 
 The server is not trusted. Received bytes are counted and capped, compressed answers are refused,
-and every wait has a timeout. Redirects are not followed, because a key would go with them. Proxies
-and TLS certificates are chosen here.
+and every wait has a timeout (settings `model.connect_seconds` and its like). Redirects are not
+followed, because a key would go with them. Proxies and TLS certificates are chosen here.
 """
 
 from __future__ import annotations
