@@ -1,9 +1,10 @@
 """The user's own state folder, outside every project: `$XDG_STATE_HOME/pulsus`.
 
-Approvals of project settings, decision-log heads and the cache key are kept here, because no writer
-of a repository can change them. A folder or file that another user owns or may write to (owner,
-permissions) is refused. Files are written atomically, under a lock. Only the environment says where
-the folder is. Effect: reads and replaces files in it.
+Approvals of project settings, decision-log heads (`core/storage/decision_log/user_witness.py`) and
+the cache key are kept here, because no writer of a repository can change them. A folder or file
+that another user owns or may write to (owner, permissions) is refused. Files are written
+atomically, under a lock. Only the environment says where the folder is. Effect: reads and replaces
+files in it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The hash that an approval of a setting holds: `config trust` asks again if it changes (ADR 27).
 
-An approval ends if the value changes, or the program that it names. The hash is compared in
-`approved_settings.py` (`SettingApprovals.state`). Effect: reads the file that a setting names, if
-that file is approved with it.
+An approval ends if the value changes, or the program that it names. The hash of an approved plan or
+call is another: `approvals/cards/approval_card.py`. This one is compared in `approved_settings.py`
+(`SettingApprovals.state`). Effect: reads the file that a setting names, if that file is approved
+with it.
 """
 
 from __future__ import annotations
