@@ -1,7 +1,8 @@
 """Set up ranking for one project: the catalogue with its meaning, calibration and past.
 
 Each part is imported and worked out when it is first asked for. Without `embeddings_enabled` there
-are no vectors, and the ranking goes by words alone. Scores are computed in `core/rankers/`.
+are no vectors, and the ranking goes by words alone. Scores are computed in `core/rankers/`; the
+threshold τ counts in `core/compose/selection/choose_policy.py`.
 """
 
 from __future__ import annotations
