@@ -1,8 +1,9 @@
 """Sessions of signed-in browsers: signed cookies that end with the server (contracts). Pure.
 
-A session expires 12 hours after the sign-in, also if it is in use. The key is made at the start, so
-a restart signs everyone out. The user's role is looked up at each request (`web/identity.py`). The
-flags of the cookie (HttpOnly, SameSite, Secure) are set in `web/pages/sign_in_routes.py`.
+A session expires 12 hours after the sign-in, also if it is in use: there is no idle timeout. `end`
+is the logout. The key is made at the start, so a restart signs everyone out. The user's role is
+looked up at each request (`web/identity.py`). The flags of the cookie (HttpOnly, SameSite, Secure)
+are set in `web/pages/sign_in_routes.py`.
 """
 
 from __future__ import annotations

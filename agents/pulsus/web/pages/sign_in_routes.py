@@ -1,8 +1,9 @@
 """Routes of the sign-in (login), of the first user, and of signing out.
 
-Too many sign-ins by one address or for one name are refused; the limit (10 in a minute) is in
-`web/server_setup.py`. The flags of the session cookie are set here. `web/accounts/user_accounts.py`
-checks the password. The link that makes the first user works once (`web/server_state.py`).
+Too many sign-ins by one address or for one name are refused for a while, which is the only lockout;
+the limit (10 in a minute) is in `web/server_setup.py`. The flags of the session cookie are set
+here. `web/accounts/user_accounts.py` checks the password. The link that makes the first user works
+once (`web/server_state.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Rate limits: how often sign-ins, changes and agent runs may be tried. Pure.
 
-The numbers are in `web/server_setup.py`. A sign-in counts by address and by name
-(`web/pages/sign_in_routes.py`), a decision or an agent run by its user (`web/api/`).
+They throttle a client that guesses passwords (brute force). The numbers are in
+`web/server_setup.py`. A sign-in counts by address and by name (`web/pages/sign_in_routes.py`), a
+decision or an agent run by its user (`web/api/`).
 """
 
 from __future__ import annotations

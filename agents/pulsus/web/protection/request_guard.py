@@ -3,8 +3,9 @@
 A page of another site must not use this server through the user's browser: not by DNS rebinding
 (the Host header is checked against the names that the server was started with), not by a form or a
 script (the Origin of every change is checked). A body has at most 256 KiB. The headers are CSP and
-its like. Who sends a request is found by `web/identity.py`; the role that a page needs, and the
-CSRF token, are checked by `web/role_check.py`.
+its like, also against clickjacking; no header allows another origin (CORS). Who sends a request is
+found by `web/identity.py`; the role that a page needs, and the CSRF token, are checked by
+`web/role_check.py`.
 """
 
 from __future__ import annotations
