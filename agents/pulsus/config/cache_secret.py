@@ -1,8 +1,8 @@
 """This user's secret for caches that lie in a project. Effect: reads and makes `cache.key`.
 
 A repository can bring a `.pulsus/` folder of its own. A cache that carries a decision is therefore
-authenticated (sealed) with a key that only this user can read, and is made anew without it. Secrets
-in texts are another thing: `core/telemetry/redaction.py`.
+authenticated (sealed) with a key that only this user can read, and is made anew without it, or if
+it was tampered with. Secrets in texts are another thing: `core/telemetry/redaction.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Errors of settings: the key, the value, the place, and the allowed values.
 
-An unknown key is reported with the nearest known one ("did you mean"), a value out of range with
-its range. `layers.py` reads and validates the values.
+An unknown key (a typo) is reported with the nearest known one ("did you mean"), a value out of
+range with its range. `layers.py` reads and validates the values.
 Pure but for the names of the environment's variables, and the line of a file's wrong value.
 """
 
