@@ -2,7 +2,8 @@
 
 The order: prove and promote (`routing/delivery/deliver.py`), ask for missing inputs
 (`routing/inputs/missing_inputs.py`), run and verify (`routing/plans/verified_run.py`). A request
-that no tool fits is refused in `routing/generation_refusal.py`.
+that no tool fits is refused in `routing/generation_refusal.py`. A plan whose steps are all promoted
+runs without a promotion: that is decided here.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ answer decides. Reads no input.
 The question names the nearest tools, because a person knows what a tool does better than the folder
 in which it lies. If no tool may be meant, it asks for the area instead. A request is ambiguous if
 no tool reaches the threshold τ although one is near, or if two are about equally likely. Without a
-person, `approvals/unattended.py` refuses a low confidence.
+person, `approvals/unattended.py` refuses a low confidence. An intent is unclear below
+`parser.confidence_threshold`.
 
 The question is asked by `routing/search_and_clarify.py`.
 """

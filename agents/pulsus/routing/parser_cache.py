@@ -1,5 +1,7 @@
 """Cache the parser of a catalogue between runs (spec §3, §13). Effect: one file of the state.
 
+A cached parser is stale if the tools, or the code that learns, differ.
+
 Learning a parser reads every tool and stems all its words. The same tools and synonyms always give
 the same parser.
 """

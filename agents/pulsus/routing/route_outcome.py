@@ -2,7 +2,9 @@
 
 `decide_policy` in `core/compose/selection/choose_policy.py` has chosen between select, compose and
 generate before. One change of its choice is made here: a plan that cannot be wired, or a forced
-generation, becomes generate. `pulsus explain` shows the same outcome.
+generation, becomes generate. `pulsus explain` shows the same outcome. A request is refused here if
+a part that asks for a change is in no step (`PART_LEFT_OUT`), or if a write would change what is
+excluded.
 """
 
 from __future__ import annotations

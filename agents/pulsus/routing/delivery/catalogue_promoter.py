@@ -1,7 +1,9 @@
 """Promotion wired to one project: who approved, which run, where (spec §10). Effect: writes.
 
 `core/storage/promotion/promote.py` writes the files, and `routing/delivery/deliver.py` decides if a
-module may be promoted. If its bytes are the promoted ones (hash), `current` tells here.
+module may be promoted. If its bytes are the promoted ones (hash), `current` tells here. It replays
+the examples of earlier versions (`core/validators/example_replay.py`), and looks up if a tool is
+new, generated or approved.
 """
 
 from __future__ import annotations

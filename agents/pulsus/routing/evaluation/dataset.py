@@ -1,7 +1,8 @@
 """Requests with known answers, and catalogues as bare rows (`pulsus eval`). Reads files.
 
 A golden row with an unknown or mistyped key, without a query or with a bad policy is refused here,
-and so is a duplicate tool id of a TOOLS file.
+and so is a duplicate tool id of a TOOLS file. The id that a misspelt tool id probably means (did
+you mean) is found here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Explain why a request with a known answer went wrong, and what helps (`pulsus eval`). Pure."""
+"""Explain why a request with a known answer went wrong, and what helps (`pulsus eval`). Pure.
+
+Two tools are near-duplicates here if their descriptions share most words. A single request is
+explained in `routing/search/why_not.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The reliability of p as a picture. Effect: writes one file; needs the extra `plot`."""
+"""The reliability of p as a picture. Effect: writes one file; needs the extra `plot`.
+
+A file of another program is not overwritten. The numbers are computed in
+`routing/evaluation/reliability.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 """Let a model write a candidate for a request that no tool answers (spec §7, §12, §16).
 
+It chooses folder and name of the new tool: a generated name that is taken gets a number, and a
+taken `--name` is refused. More than five examples are refused, too.
+`routing/generation/written_candidate.py` promotes the module.
+
 The rounds of repair are counted in `core/compose/generator.py`.
 Effect: asks the model, runs the gates, writes `_tmp/`, promotes what is approved.
 """

@@ -2,6 +2,7 @@
 
 The name is chosen in `routing/generation/generation_run.py`, where a name that is taken gets a
 number. Doubts about memorised examples are found in `core/compose/writing/memorisation_doubts.py`.
+A module that reads a path which neither inputs nor request name needs a person: decided here.
 
 Effect: writes `_tmp/`, asks for approval, promotes.
 """

@@ -2,7 +2,9 @@
 
 `discovery.idx` says what every file was when it was read and is replaced whole; the values it
 refers to lie in `discovery-*.values`, which is only ever added to. Readers take no lock; writers
-take turns. The index is a cache: without it, or where it is damaged, discovery reads the files.
+take turns. The index is a cache: without it, or where it is damaged, discovery reads the files. It
+is built anew if its key differs: our code, Python, the size limit, or this user's token. Writers
+take a lock (flock). If one file's row is stale is decided in `routing/index/file_freshness.py`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Find inputs where a shared or wired value conflicts with one that the step names. Pure.
 
+Such an input gets a parameter of its own in `routing/inputs/route_inputs.py`.
+
 Two steps with an input `path` share one parameter, and a step may get the `path` of an earlier
 step. Both are wrong for "count the errors in app.log and compute the checksum of m.csv".
 """

@@ -1,5 +1,8 @@
 """The notes about the inputs of a decision: left out words, early limits, failed models. Pure.
 
+A default limit that cuts rows before a later step sorts or filters them gets a note here; one that
+may have cut the result itself, in `cli/results/row_limit.py`.
+
 `routing/inputs/route_inputs.py` gives the inputs their values.
 """
 

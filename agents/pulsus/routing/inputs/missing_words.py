@@ -1,5 +1,8 @@
 """The words on an input without a value, and the option that gives it. Pure.
 
+Values of inputs with a secret name are left open, so no offered command shows them. Other values
+are found in `routing/inputs/request_values.py`.
+
 Route, plan, show, apply and run say the same thing in these words. What the request proposes stands
 in the notes of a saved plan, so `pulsus show` and `pulsus apply` can offer it too.
 """

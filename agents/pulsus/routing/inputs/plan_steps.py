@@ -1,4 +1,8 @@
-"""The steps of a decision: their open inputs, their clauses, and the columns they get. Pure."""
+"""The steps of a decision: their open inputs, their clauses, and the columns they get. Pure.
+
+The plan itself is built in `core/compose/plans/build_plan.py`, and steps are connected in
+`core/compose/plans/wiring.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Accepting promotion records that came with a pull or a merge (ADR 31).
 
 The approvals of a record are looked up in `core/storage/record_status.py`, and the command is
-`cli/catalogue/audit_records.py`.
+`cli/catalogue/audit_records.py`. With `--expect-commit` the commit must be checked out, and every
+file be as it has it.
 
 Effect: reads the catalogue and asks git; `accept` appends to the decision log.
 """

@@ -1,5 +1,7 @@
 """Compare the changelogs with the records: `pulsus audit` (spec §10). Effect: reads files.
 
+Entries are written by `core/storage/records/changelog.py`.
+
 A changelog is for people and decides nothing, so a difference is a warning.
 """
 

@@ -1,4 +1,7 @@
-"""Compare the decision log with the witness of this user (ADR 31). Effect: reads files."""
+"""Compare the decision log with the witness of this user (ADR 31). Effect: reads files.
+
+The witness is written in `core/storage/decision_log/user_witness.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Compare the files that a run wrote with what they hold now: an undo takes later edits back too.
 
+The edits are found by checksum (sha256) and ctime. `routing/plans/apply_plan.py` refuses an undo
+whose reviewer did not know of them.
+
 A write that returns `path` names its file, and with `sha256` also how it left it. The state after
 other writes is unknown. Effect: reads results of the run and these files.
 """

@@ -1,4 +1,8 @@
-"""Refuse plans and inputs that hold secrets: plan files and the journal keep them. Pure."""
+"""Refuse plans and inputs that hold secrets: plan files and the journal keep them. Pure.
+
+A secret is recognised by `core/telemetry/redaction.py`. `routing/plans/save_plan.py` and
+`routing/plans/apply_plan.py` call this check.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Read the results of a run from `.pulsus/runs/`, also of a run that this process does not own.
 
+The files are written by `execution/journal/run_folder.py`.
+
 Effect: reads files.
 """
 

@@ -1,5 +1,7 @@
 """End the waiting runs of a plan whose place a later run takes, so that no change waits twice.
 
+Runs that are old are removed by `execution/journal/old_runs.py`.
+
 A person who answered nothing, and then calls `pulsus apply plan.yaml --yes`, wants one change. The
 earlier run would make it again. Effect: writes the journal.
 """

@@ -1,6 +1,8 @@
 """A plan that waits for another person: `pulsus apply --request` (ADR 56).
 
-Requests are stored in `approvals/cards/stored_requests.py`, with their expiry.
+Requests are stored in `approvals/cards/stored_requests.py`, with their expiry. The risk of a
+requested plan (low, medium, high) is decided here; who may approve it, in
+`approvals/cards/waiting_approvals.py`.
 
 The request holds the plan as its file had it, and the values of its parameters. Once approved it
 runs through the same engine as `pulsus apply`. Effects: those of the steps.

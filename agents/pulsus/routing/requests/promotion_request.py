@@ -1,6 +1,7 @@
 """A promotion that waits for another person: `pulsus promote --request` (ADR 56).
 
-Requests are stored in `approvals/cards/stored_requests.py`, with their expiry.
+Requests are stored in `approvals/cards/stored_requests.py`, with their expiry. The risk of a
+requested promotion is decided here; who may approve it, in `approvals/cards/waiting_approvals.py`.
 
 The request holds the module's bytes. They are proven before it is made and again before they are
 promoted. Effects: those of a promotion.

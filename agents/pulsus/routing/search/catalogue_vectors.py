@@ -1,4 +1,8 @@
-"""Encode a catalogue as vectors: its tools, and the phrases of its folders (spec §3, §4)."""
+"""Encode a catalogue as vectors: its tools, and the phrases of its folders (spec §3, §4).
+
+If embeddings are used at all is decided in `bootstrap/ranking_setup.py`. Vectors are cached by
+`routing/search/vector_cache.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Words to give a tool so that it is found (spec §12): only what the request says itself. Pure."""
+"""Words to give a tool so that it is found (spec §12): only what the request says itself. Pure.
+
+`routing/search/why_not.py` and `routing/evaluation/diagnosis.py` give this advice.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """RAG over the docs of a project, as hints (spec §14). Effect: reads them, keeps one file.
 
+At most 2,000 files of up to 1 MB each are read. The passages are searched in
+`core/retrieval/passage_index.py`, and the cache is stale if a document or tool differs.
+
 Read are the tools' docstrings, `docs/`, `ADRs/` and `domains/**/README.md` of the catalogue. What
 is found there may say which folder a request means and which of two tools a plan takes; scores,
 p, τ and policy do not know of it.

@@ -1,4 +1,7 @@
-"""Report the parts of a request that no chosen tool covers, in the search result (§6). Pure."""
+"""Report the parts of a request that no chosen tool covers, in the search result (§6). Pure.
+
+If such a part asks for a change, `routing/route_outcome.py` refuses the request.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Find a request for several calls of one tool: "restart nginx and restart postgresql". Pure.
 
+The note about the second call is made in `routing/route_outcome.py`.
+
 A plan calls each tool once (spec §6), so the other calls are named, and are not lost in silence.
 """
 

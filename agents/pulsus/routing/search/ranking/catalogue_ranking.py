@@ -1,4 +1,7 @@
-"""The tools of one catalogue, ranked for a request, a clause or a step (spec §4, §9). Pure."""
+"""The tools of one catalogue, ranked for a request, a clause or a step (spec §4, §9). Pure.
+
+The scores are computed in `core/rankers/lexical_ranker.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Search a request again without the values that the found tool takes (spec §6). Pure.
 
+A value is the name of a file, host or service, for example. The values that inputs take are found
+in `routing/search/ranking/value_evidence.py`.
+
 "restart rsyslog" shares one word of two with `restart_service`, and the other is the name of a
 service. No catalogue knows such names, so they say nothing against the tool.
 """
