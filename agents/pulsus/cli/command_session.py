@@ -2,7 +2,8 @@
 
 If a person can be asked is decided here: stdin and stderr are terminals (a tty), and
 `--non-interactive` is not set. Approvals without a person are in `approvals/unattended.py`. The
-folder of the project is found in `config/enclosing_project.py`.
+folder of the project is found in `config/enclosing_project.py`. The application is wired in
+`bootstrap/app.py`.
 """
 
 from __future__ import annotations

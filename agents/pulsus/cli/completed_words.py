@@ -1,5 +1,7 @@
 """Words for shell completion that only a project knows: its tools, runs, programs and settings.
 
+The names of subcommands are in `cli/command_group.py`.
+
 Effect: reads the project. A project that cannot be read completes nothing, because a message would
 land in the line that is typed. Click offers subcommands and options (`cli/shell_completion.py`).
 """

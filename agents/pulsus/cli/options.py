@@ -1,7 +1,7 @@
 """Options every command has, and the session they make.
 
 An option that sets a setting becomes a flag here, and `config/layers.py` merges the flags over
-files and variables.
+files and variables. A file argument that is a named pipe or a device is refused here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Shell completion: answer the shell when it asks which words may follow (`_PULSUS_COMPLETE`)."""
+"""Shell completion: answer the shell when it asks which words may follow (`_PULSUS_COMPLETE`).
+
+Words that only a project knows are offered by `cli/completed_words.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """`pulsus agent`: one request to the agent.
 
 `agent/loop/turn_budget.py` limits the turns of a run, and `agent/control/call_verdict.py` decides
-if a call runs. Without a terminal no person is asked (`cli/command_session.py`).
+if a call runs. Without a terminal no person is asked (`cli/command_session.py`). Without a model
+the router's tools are offered here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """`pulsus chat`: a conversation with the agent.
 
 It needs a terminal. Transcripts, and `--resume`, are files of `agent/sessions/session_file.py`.
+After `@` only names are completed that one resource alone has.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """`pulsus audit`: check the catalogue, its records and the decision log (spec §10, §17).
 
 The comparisons are `routing/maintenance/audit_catalogue.py`, `routing/maintenance/audit_log.py` and
-`core/storage/decision_log/verify_log.py`; with `--strict` a warning fails too.
+`core/storage/decision_log/verify_log.py`; with `--strict` a warning fails too. Settings of the
+project that are not approved are findings made here.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Warn about tables and a policy that `pulsus commands` does not use.
 
+A project above is found in `config/enclosing_project.py`.
+
 It uses those of the current folder, or of --project.
 
 Effect: looks at folders above the current one.

@@ -1,4 +1,7 @@
-"""The JSON report of `pulsus eval`. Effect: `keep` reads and writes one file."""
+"""The JSON report of `pulsus eval`. Effect: `keep` reads and writes one file.
+
+A file that is no report is not overwritten.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Print the report of `pulsus eval`: lines for a person, or a review comment in Markdown."""
+"""Print the report of `pulsus eval`: lines for a person, or a review comment in Markdown.
+
+The figures come from `routing/evaluation/eval_metrics.py`, and failures are explained by
+`routing/evaluation/diagnosis.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The findings of `pulsus apply --check` as lines for a person, and as JSON. Pure."""
+"""The findings of `pulsus apply --check` as lines for a person, and as JSON. Pure.
+
+The check is made in `routing/plans/apply_plan.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The values that `pulsus apply` gets beside those of its plan, and those it needs. Pure."""
+"""The values that `pulsus apply` gets beside those of its plan, and those it needs. Pure.
+
+The values are checked in `routing/plans/apply_plan.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The steps of a run as a live list on stderr, while a person watches. Effect: writes stderr."""
+"""The steps of a run as a live list on stderr, while a person watches. Effect: writes stderr.
+
+The events come from `execution/engine/progress.py`; progress of other commands is in
+`cli/console.py`.
+"""
 
 from __future__ import annotations
 

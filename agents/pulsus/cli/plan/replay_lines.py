@@ -1,4 +1,7 @@
-"""A replayed run of a plan or of the agent, as lines for a person and as JSON. Pure."""
+"""A replayed run of a plan or of the agent, as lines for a person and as JSON. Pure.
+
+The replay is made in `routing/plans/replay_run.py`, that of the agent in `agent/trace_replay.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Print how a run of a plan ended: its steps, its results, and the error of one that failed."""
+"""Print how a run of a plan ended: its steps, its results, and the error of one that failed.
+
+A run that waits ends with `APPROVAL_REQUIRED`, and with status 7 after `--detailed-exitcode`; other
+statuses are in `errors.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """The JSON of a route (docs/schemas): snake_case, paths relative to the project.
 
+The values are decided in `routing/router.py` and its stages.
+
 What the JSON of every command has (`schema_version`, `ok`, `error`) is `document` and `error_body`
 in `cli/console.py`; the result of a tool is printed by `cli/results/print_result.py`.
 """

@@ -1,6 +1,7 @@
 """The warning about tool ids of a file that the catalogue does not have.
 
-The similar id (did you mean) is found in `routing/evaluation/dataset.py`.
+The similar id (did you mean) is found in `routing/evaluation/dataset.py`. A tool name of the
+command line that is unknown is refused in `routing/tool_discovery.py`.
 """
 
 from __future__ import annotations

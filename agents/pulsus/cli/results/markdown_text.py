@@ -1,4 +1,8 @@
-"""Markdown for a terminal, by rich; tables are ours, so that no path in them is broken."""
+"""Markdown for a terminal, by rich; tables are ours, so that no path in them is broken.
+
+HTML in a result is shown as text. If a result is Markdown is decided in
+`cli/results/result_lines.py`.
+"""
 
 from __future__ import annotations
 

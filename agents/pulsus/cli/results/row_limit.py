@@ -1,5 +1,7 @@
 """Find out if a result may have been cut at a default limit of rows, and say how to see more. Pure.
 
+Rows that the terminal view leaves out are counted in `cli/results/result_lines.py`.
+
 A tool returns as many rows as its input `limit` (or `top`, or `n`) says. If the caller gave no
 limit, a reader cannot tell ten files from the first ten of a thousand.
 """

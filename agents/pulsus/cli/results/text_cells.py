@@ -1,4 +1,8 @@
-"""Text measured in columns of a terminal: its width, one line of it, shortened and folded. Pure."""
+"""Text measured in columns of a terminal: its width, one line of it, shortened and folded. Pure.
+
+How many lines a cell has is decided in `cli/results/table_lines.py`; lines of other output are
+folded in `cli/line_folding.py`.
+"""
 
 from __future__ import annotations
 

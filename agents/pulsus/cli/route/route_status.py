@@ -1,4 +1,7 @@
-"""The status lines of a route: before the first question what was decided, afterwards the rest."""
+"""The status lines of a route: before the first question what was decided, afterwards the rest.
+
+The lines themselves are made in `cli/render/outcome_text.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
 """`pulsus users`: who may sign in at the server, with which role; tokens of clients.
 
 Passwords and roles are in `web/accounts/user_accounts.py`, tokens and their expiry in
-`web/accounts/bearer_tokens.py`. The limit of failed sign-ins is set in `web/server_setup.py`.
+`web/accounts/bearer_tokens.py`. The limit of failed sign-ins is set in `web/server_setup.py`. A
+token ends after 90 days by default, and has no higher role than its user. A new password is typed
+twice, or is the first line of a pipe.
 """
 
 from __future__ import annotations

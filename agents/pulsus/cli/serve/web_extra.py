@@ -1,4 +1,7 @@
-"""The packages that the server needs: the extra `web`."""
+"""The packages that the server needs: the extra `web`.
+
+The hint that installs an extra is made in `install_hint.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Examine the configured model for `pulsus doctor --model`, and report the findings.
 
+`cli/setup/doctor_checks.py` says if a model is configured at all.
+
 The questions to the model are those of `llm/model_probe.py`.
 """
 

@@ -1,4 +1,7 @@
-"""Turns the results of the steps into findings with a place and a rule. Pure."""
+"""Turns the results of the steps into findings with a place and a rule. Pure.
+
+A message is cut at 1,000 characters.
+"""
 
 from __future__ import annotations
 

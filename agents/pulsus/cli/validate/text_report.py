@@ -1,4 +1,7 @@
-"""Writes verdicts as lines for people. Pure."""
+"""Writes verdicts as lines for people. Pure.
+
+The lines of one module are made in `cli/render/validation_text.py`.
+"""
 
 from __future__ import annotations
 
