@@ -1,7 +1,8 @@
 """Turn a script into a candidate in `_tmp/` (`pulsus tools adopt`). Effect: writes files.
 
 Refused here: a file that is a tool already, no UTF-8 text or no script, and a name that exists
-already without `--replace`.
+already without `--replace`. `adoption/script_effects/shell_effects.py` and
+`adoption/script_effects/python_summary.py` decide if a script only reads.
 
 The script is read, never run. What it does is proven like any other module: in the sandbox.
 """

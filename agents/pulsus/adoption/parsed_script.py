@@ -1,7 +1,7 @@
 """Hold a parsed script, and write the code that passes arguments to it. Pure.
 
 Python scripts are parsed in `adoption/python_script.py`, shell scripts in
-`adoption/shell/shell_script.py`.
+`adoption/shell/shell_script.py`. A name that is taken gets an underscore, and a Python keyword too.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Adapt the pytest file of a Python script to the tool's module. Effect: reads files beside it.
 
+Tests that need a fixture or another file of their folder are refused here.
+
 Its text stays as it is. A few lines above its imports load the tool's module under the name that
 the tests import.
 """

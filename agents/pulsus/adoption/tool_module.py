@@ -1,6 +1,7 @@
 """Write the tool's module of a script: contract, code, entry point. Pure.
 
-The wrapper that calls the shell of a shell script is written in `adoption/shell/shell_script.py`.
+The wrapper that calls the shell of a shell script is written in `adoption/shell/shell_script.py`. A
+write without `dry_run` gets that parameter here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""List programs that run other programs, and variables that change which ones. Pure tables."""
+"""List programs that run other programs, and variables that change which ones. Pure tables.
+
+`adoption/script_effects/shell_walk.py` follows the commands behind `sudo`, `env`, `timeout` or
+`xargs`. Wrappers that the command gate unwraps are in `commands/shell/wrappers.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Find where a Python script uses an attribute without naming it. Pure."""
+"""Find where a Python script uses an attribute without naming it. Pure.
+
+Each such place is a doubt, so `adoption/script_effects/python_summary.py` calls the script a write.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Check that the shell reads a script as its syntax tree says. Pure.
 
+`adoption/script_effects/shell_tree.py` reads the commands after that.
+
 The grammar accepts more than shells do, and ends some words early or late. So every place where
 the two may differ is refused: between the nodes, at their borders, and inside the tokens.
 """

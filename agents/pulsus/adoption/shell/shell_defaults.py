@@ -1,5 +1,7 @@
 """Read the defaults that a shell script gives to its variables and words. Pure: it is not run.
 
+Defaults of options are found in `adoption/shell/shell_script.py`.
+
 `: "${LIMIT:=90}"`, `LIMIT=${LIMIT:-90}` and `: "${LIMIT:?why}"` are the usual ways to take a value
 from the environment. As a tool, each of these variables is an argument. `${1:-90}` is the default
 of a word.

@@ -1,4 +1,7 @@
-"""Read which words (`$1` and later) a shell script takes, and their defaults. Pure."""
+"""Read which words (`$1` and later) a shell script takes, and their defaults. Pure.
+
+Options of the script are found in `adoption/shell/shell_script.py`.
+"""
 
 from __future__ import annotations
 
