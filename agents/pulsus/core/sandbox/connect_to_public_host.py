@@ -1,6 +1,8 @@
 """Connect to allowed hosts, after a check of the addresses behind their names (spec §17).
 
-Effect: looks up names and connects.
+A name that leads to a private, local or metadata address is refused (DNS rebinding); which
+addresses are public is decided in `core/system/public_address.py`. Before, `network_relay.py`
+compares the host with the allowlist. Effect: looks up names and connects.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Word how a sandbox ended, in one sentence each (spec §8). Pure.
 
-Text from the candidate is cut, and cleaned of control characters.
+Text from the candidate is cut, and cleaned of control characters. `sandbox_session.py` decides
+which limit ended the sandbox.
 """
 
 from __future__ import annotations

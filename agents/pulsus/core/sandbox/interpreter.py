@@ -1,7 +1,9 @@
 """Describe the Python that tools run with (`tools.python`), from its files. Effect: reads them.
 
-It is never started for that: a program that a project's settings name must not run outside the
-sandbox.
+It refuses an interpreter that is missing or older than the oldest supported version. The
+interpreter is never started for that: a program that a project's settings name must not run outside
+the sandbox. Packages that a tool imports are checked in
+`core/validators/steps/installed_packages.py`.
 """
 
 from __future__ import annotations

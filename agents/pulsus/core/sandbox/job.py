@@ -1,4 +1,7 @@
-"""Define the job that goes into a sandbox, its outcome, and how a caller cancels it."""
+"""Define the job that goes into a sandbox, its outcome, and how a caller cancels it.
+
+`runner.py` runs the job, and `sandbox_session.py` makes its outcome.
+"""
 
 from __future__ import annotations
 

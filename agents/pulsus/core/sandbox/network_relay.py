@@ -1,5 +1,9 @@
 """Carry bytes between a sandbox and the hosts that settings allow (spec §8, §17). Effect: network.
 
+It refuses hosts outside the allowlist, too many connections, and more bytes than
+`sandbox.max_network_mb`. `routing/delivery/network_allowlist.py` decides which hosts a tool's dry
+run may reach. Private addresses behind a name are refused in `connect_to_public_host.py`.
+
 The sandbox's own network stays empty. Threads outside take connections from a Unix socket that is
 shown in the sandbox. They read a host and port, compare them with the allowlist, look the name up
 themselves, and carry bytes both ways up to a limit. Code inside gets no more than that, however it

@@ -1,4 +1,8 @@
-"""Read the channels out of a sandbox without waiting, and bound what is stored (spec §17)."""
+"""Read the channels out of a sandbox without waiting, and bound what is stored (spec §17).
+
+Only the first bytes of stdout and stderr are stored, up to `sandbox.max_output_kb`; the rest is
+counted and truncated. `sandbox_session.py` kills a sandbox that prints far too much.
+"""
 
 from __future__ import annotations
 

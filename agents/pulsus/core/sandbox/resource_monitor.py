@@ -1,5 +1,7 @@
 """Measure what a whole sandbox uses, through the sandbox's own /proc (spec §17).
 
+`sandbox_session.py` compares the memory, processes and threads with the limits, and kills.
+
 Memory limits of the kernel count one process each. This counts the tree, and the files that the
 sandbox keeps in memory. The views are opened before the candidate runs and hold only the sandbox's
 own processes, so a look costs the same on a busy host. Effect: reads /proc.

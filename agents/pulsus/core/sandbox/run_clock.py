@@ -1,6 +1,7 @@
 """A time limit for a sandbox that other work of the machine does not use up (spec §8).
 
-`sandbox_session.py` starts one for each stage, and ends the sandbox when its time is over.
+`sandbox_session.py` starts one for each stage, and ends the sandbox with a timeout when its time is
+over. On a busy machine it says if the sandbox was starved of processor time.
 """
 
 from __future__ import annotations

@@ -1,5 +1,11 @@
 """Run one job in one sandbox, and kill it at its limits (spec §8, §17).
 
+`sandbox_session.py` decides which limit (timeout, memory, processes, output) ends it, and
+`sandbox_limits.py` has the numbers. The files of the host that it sees are in
+`isolation/mount_plan.py`, its environment variables and its empty network in
+`isolation/bwrap_arguments.py`, refused system calls in `isolation/seccomp_filter.py`. A machine
+without a usable sandbox is handled in `sandbox_probe.py`.
+
 Effect: starts processes. Only one JSON value of the candidate counts, received on a private pipe
 behind a secret: exit statuses and printed words never make a success.
 """

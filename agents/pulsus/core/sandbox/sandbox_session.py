@@ -1,4 +1,10 @@
-"""Follow one running sandbox: messages, clocks and end (spec §8, §17). Effect: kills processes."""
+"""Follow one running sandbox: messages, clocks and end (spec §8, §17). Effect: kills processes.
+
+It decides why a sandbox is killed: timeout of a stage, too much memory, too many processes, too
+much output, a result that is too large, a forged or late message, cancellation. It also decides if
+the outcome is ok, failed or unverified. `end_messages.py` words these reasons, `sandbox_limits.py`
+has the limits, and `resource_monitor.py` measures.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Tell the host what a candidate tries to do outside its temporary folder (spec §8, §17).
 
+Files, hosts and programs are reported here and in `core/sandbox/observation/`. They are compared
+with the declared effects in `core/validators/effects/observed_against_declared.py`.
+
 This hook on Python's audit events runs inside the sandbox, in the candidate's process. It sees
 attempts whether or not they succeed. It sends them at once, so that ending the process hides none.
 The hook only reports; the sandbox refuses. Standard library only, and little of it, because it is

@@ -1,6 +1,9 @@
 """Run one job inside the sandbox: limits, self-check, import, call, report (spec §8, §17).
 
-Standard library only, and little of it at the top: every import is paid at every start.
+It refuses to run a candidate if the process is not confined, sets the rlimits, writes the example's
+files below /tmp, and checks that the result is JSON and not too large. The host's side is
+`core/sandbox/sandbox_session.py`. Standard library only, and little of it at the top: every import
+is paid at every start.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Load a tool and call it, in the same way in the sandbox and in a real run (spec §8, §12).
 
-Runs inside the sandbox. Slow imports are made where they are needed, because this is loaded at
-every start.
+It converts a text input to a `Path` or a date if the type hint asks for one; a value of the wrong
+type is refused before, in `core/contract/type_compatibility.py`. Runs inside the sandbox. Slow
+imports are made where they are needed, because this is loaded at every start.
 """
 
 from __future__ import annotations

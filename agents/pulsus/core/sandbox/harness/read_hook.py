@@ -1,7 +1,9 @@
 """Report which files a candidate reads, from Python's audit events (ADR 33).
 
-Runs inside the sandbox. To ask the host about every open to read costs 70 µs each. So reads by
-native code and by programs are not shown. Standard library only: it is loaded at every start.
+Reads that the tool does not declare become a warning in
+`core/validators/steps/smoke_and_dry_run.py`. Runs inside the sandbox. To ask the host about every
+open to read costs 70 µs each. So reads by native code and by programs are not shown. Standard
+library only: it is loaded at every start.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """Lets Python's sockets reach the allowed hosts, and no others, through the relay (spec §17).
 
+The allowlist itself is decided in `routing/delivery/network_allowlist.py`, and applied outside in
+`core/sandbox/network_relay.py`.
+
 Runs inside the sandbox, only where settings allow a host. The sandbox keeps its empty network: a
 connection to an allowed host becomes a Unix one to the relay outside, put under the same number as
 the socket that the candidate connects. The relay decides; here is only what makes it fit.

@@ -1,5 +1,8 @@
 """Send messages from the sandbox to its host: JSON lines behind a secret (spec §8, §17).
 
+Here it is decided if a result is JSON: a NaN, a key that is no text, or a class is refused.
+`core/sandbox/sandbox_session.py` checks again and refuses forged messages.
+
 Used on both sides. Inside, it is loaded at every start and must not be slow: `json` costs as much
 as the interpreter itself, so a checked value is written here.
 """

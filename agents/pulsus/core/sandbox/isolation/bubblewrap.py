@@ -1,4 +1,8 @@
-"""Find the bubblewrap programs of this machine (spec §17). Effect: runs `bwrap --version`."""
+"""Find the bubblewrap programs of this machine (spec §17). Effect: runs `bwrap --version`.
+
+A bwrap is refused if it is too old or set-uid. `core/sandbox/sandbox_probe.py` says what to do if
+none works.
+"""
 
 from __future__ import annotations
 

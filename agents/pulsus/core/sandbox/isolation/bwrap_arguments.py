@@ -1,6 +1,8 @@
 """Translate limits, mounts and environment variables into bubblewrap arguments (spec §8, §17).
 
-Pure. The environment of the sandbox is made here from nothing: no variable of Pulsus enters it.
+Here the sandbox loses its network (its namespace is empty), its capabilities and every environment
+variable: its environment is made here from nothing, so no secret of Pulsus enters it. Here /tmp and
+/dev/shm get their size. Mounted paths of the host are chosen in `mount_plan.py`. Pure.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Build the stream that the sandbox's interpreter runs: the modules of the harness, and the job.
 
+`core/sandbox/harness/harness.py` is the program that then runs.
+
 No file of Pulsus lies in the sandbox's file system. If host and sandbox run the same version of
 Python, the modules are compiled once in a process and sent ready to run. Another version gets their
 text. Effect: reads our sources.

@@ -1,6 +1,8 @@
 """Plan which host paths the sandbox sees, all read-only: system and interpreter (spec §17).
 
-Reads the file system, changes nothing.
+Beyond these, no folder of the host is mounted, neither home nor project, so a candidate cannot read
+secrets there. An interpreter is refused if a mount for it would show too much. Reads the file
+system, changes nothing.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Measure how much kernel memory a sandbox's sockets can hold (spec §17). Effect: reads /proc.
 
+`core/sandbox/resource_monitor.py` adds the bytes to the memory that the sandbox uses.
+
 Bytes that wait in a socket belong to no process: neither address-space limits nor resident pages
 show them. The filter keeps buffers at their default size, so the number of sockets bounds what they
 hold. Only TCP grows its buffers by itself, so its waiting bytes are read socket by socket.

@@ -1,4 +1,8 @@
-"""Start bubblewrap, as a user or dropped from root (spec §17). Effect: starts a process."""
+"""Start bubblewrap, as a user or dropped from root (spec §17). Effect: starts a process.
+
+If Pulsus runs as root, `drop_root.py` becomes the user `nobody` first. The arguments are made in
+`bwrap_arguments.py`.
+"""
 
 from __future__ import annotations
 

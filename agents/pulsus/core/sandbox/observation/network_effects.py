@@ -1,5 +1,8 @@
 """Read hosts, ports and sockets from the system calls of a sandbox (spec §8, §17).
 
+This only observes. The network is blocked by an empty namespace
+(`core/sandbox/isolation/bwrap_arguments.py`).
+
 Effect: reads /proc and asks a socket of the sandbox for its address, through `process_memory.py`.
 """
 

@@ -1,4 +1,8 @@
-"""Parse and merge the observed effects of a candidate, on the host's side (spec §8, §17). Pure."""
+"""Parse and merge the observed effects of a candidate, on the host's side (spec §8, §17). Pure.
+
+`core/validators/effects/observed_against_declared.py` decides if they exceed the declared ones.
+Loopback connections to the sandbox itself do not count.
+"""
 
 from __future__ import annotations
 

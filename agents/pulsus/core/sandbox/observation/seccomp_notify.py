@@ -1,5 +1,7 @@
 """Answer the traced system calls of one sandbox, on the host's side (spec §17).
 
+If system calls cannot be watched on this machine, the reason is found here.
+
 A call waits until its effects are noted. It is then carried out, or refused if it is one of
 `seccomp_filter.SHOWN`. If this process ends, traced calls fail. Effect: takes a descriptor from a
 process of the sandbox, reads its memory.

@@ -1,6 +1,7 @@
 """Note what a sandbox's system calls do to files, hosts, programs and processes (spec §8, §17).
 
-Effect: reads /proc, through `process_memory.py`.
+Hosts and ports are read in `network_effects.py`, signals to other processes in
+`process_targets.py`. Effect: reads /proc, through `process_memory.py`.
 """
 
 from __future__ import annotations
