@@ -1,6 +1,8 @@
 """Candidates in `_tmp/` that were not promoted, to be offered again (spec §16). Effect: files.
 
-Beside `NAME.py` lies `NAME.json` with where it came from and why it was not promoted.
+`routing/delivery/pending_candidates.py` decides which ones an identical request gets again, and
+`retention.py` when they expire and are deleted. Beside `NAME.py` lies `NAME.json` with where it
+came from and why it was rejected or failed.
 """
 
 from __future__ import annotations

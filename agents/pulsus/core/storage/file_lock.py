@@ -1,4 +1,9 @@
-"""A lock between processes: a file that one of them locks, with a limit of the wait (filelock)."""
+"""A lock between processes: a file that one of them locks, with a limit of the wait (filelock).
+
+The caller turns the timeout into an error. The catalogue is locked in `catalogue_lock.py`, the
+decision log in `decision_log/decision_log.py`, the accounts of the web page in
+`web/accounts/account_file.py`. Concurrent checkers are limited in `core/system/machine_slots.py`.
+"""
 
 from __future__ import annotations
 

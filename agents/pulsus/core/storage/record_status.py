@@ -1,4 +1,10 @@
-"""Check if this user approved a promotion record (ADR 31). Effect: reads files."""
+"""Check if this user approved a promotion record (ADR 31). Effect: reads files.
+
+A record that a pull or a merge brought is unknown, and one that the decision log contradicts is
+refused. `routing/delivery/approved_records_check.py` asks before a tool runs, and trusted
+signatures are looked up there. `pulsus audit --accept-records` is in
+`routing/maintenance/accept_records.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Accept a damaged decision log after a look at it, and go on (ADR 21). Effect: appends files.
 
-The acceptance is the first record of a new segment. It pins name, size and hash of every segment
-before it, so that what is accepted is that damage and no later one, and it says who and why. The
-damaged segments stay as they are.
+This is `pulsus audit --accept-break`; `verify_log.py` finds the damage. The acceptance is the first
+record of a new segment. It pins name, size and hash of every segment before it, so that what is
+accepted is that damage and no later one, and it says who and why. The damaged segments stay as they
+are.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """The end of the decision log: its head file and its last record. Effect: reads files.
 
+Here an append to a tampered log is refused; every line is checked in `verify_log.py` only.
+
 An append looks at nothing else. After a crash the head may be one append behind, and one line may
 be cut short behind the last record; anything else at the end was changed by hand.
 """

@@ -1,4 +1,7 @@
-"""Find the catalogue's records that a line of the decision log approves (ADR 31). Pure."""
+"""Find the catalogue's records that a line of the decision log approves (ADR 31). Pure.
+
+`core/storage/record_status.py` decides from them if a record is approved.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The result of a check of the decision log: its damages, one for each cause (spec §10). Pure."""
+"""The result of a check of the decision log: its damages, one for each cause (spec §10). Pure.
+
+`verify_log.py` finds the damages, and `routing/maintenance/audit_log.py` compares with the
+catalogue's records.
+"""
 
 from __future__ import annotations
 

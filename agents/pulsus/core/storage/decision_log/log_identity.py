@@ -1,6 +1,7 @@
 """Note beside a decision log which one was begun in a state folder. Effect: reads, writes one file.
 
-The note is what tells a log that was removed from one that was never there (ADR 21).
+The note is what tells a log that was removed or deleted from one that was never there (ADR 21).
+`user_witness.py` remembers the same outside the project.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Find and read the segments of the decision log (spec §10, ADR 21). Effect: reads files."""
+"""Find and read the segments of the decision log (spec §10, ADR 21). Effect: reads files.
+
+It skips invalid lines; a damaged line is reported by `verify_log.py`. It also says if a module was
+generated and accepted earlier.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Write the files of the decision log so that they are on the disk. Effect: writes files.
+"""Write the files of the decision log so that they are on the disk (fsync). Effect: writes files.
 
-The caller holds the log's lock. Every function raises OSError.
+`decision_log.py` decides what is appended, and holds the lock. Every function raises OSError.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Verify the hash chain of the decision log, line by line (§10, §17). Effect: reads files.
 
-Needs no lock: the head is read first, so whatever is appended meanwhile lies behind it.
+A line that was edited, deleted, reordered or cut off is found here. `whole_log.py` then refuses new
+decisions, and `pulsus audit` (`routing/maintenance/audit_log.py`) shows the damages. Needs no lock:
+the head is read first, so whatever is appended meanwhile lies behind it.
 """
 
 from __future__ import annotations

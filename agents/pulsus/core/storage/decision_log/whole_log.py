@@ -1,4 +1,8 @@
-"""No decision is made on a damaged decision log (ADR 21). Effect: reads files."""
+"""No decision is made on a damaged decision log (ADR 21). Effect: reads files.
+
+It refuses a promotion if the log was tampered with. `verify_log.py` finds the damage, and
+`accept_break.py` is the way on.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Choose the next version of a promoted tool, and why (§10, SemVer). Effect: reads versions.
 
-Which change needs which version is decided in `needed_bump.py`.
+A `--bump` that is smaller than the change is refused here. `needed_bump.py` decides which change
+needs which version, and `core/storage/records/semver.py` counts it up. The examples are replayed in
+`core/validators/example_replay.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Deprecation: mark a tool as replaced by another, or no longer (§10). Effect: writes files.
 
-The record keeps the version: it names bytes, and they stay as they are.
+It refuses a replacement that is the tool itself, deprecated or not promoted, and a sunset in the
+past. What a deprecation does to a search is decided in `routing/search/deprecations.py`. The record
+keeps the version: it names bytes, and they stay as they are.
 """
 
 from __future__ import annotations

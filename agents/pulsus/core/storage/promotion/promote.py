@@ -1,8 +1,9 @@
 """Promotion: a validated module becomes a tool of the catalogue (§10). Effect: writes files.
 
 Module, kept version, CHANGELOG and `metadata.jsonl` change together, under one lock for the whole
-catalogue, and the decision log says who decided it. If a module may be promoted is decided in
-`routing/delivery/deliver.py`.
+catalogue (`core/storage/catalogue_lock.py`), and the decision log says who decided it. If a module
+may be promoted is decided in `routing/delivery/deliver.py`, its version in `choose_version.py`, and
+its allowed place and name in `core/storage/records/promotion_target.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """A promoted tool leaves the catalogue (spec §10). Effect: writes files.
 
-Its file goes, and its bytes are kept as a version, so that `pulsus rollback` can bring it back. The
-record, the changelog and the decision log say who decided it.
+It refuses a tool that was edited since its promotion. A tool that another one still needs is found
+in `routing/maintenance/tool_users.py`. Its file goes, and its bytes are kept as a version, so that
+`pulsus rollback` can bring it back. The record, the changelog and the decision log say who decided
+it.
 """
 
 from __future__ import annotations

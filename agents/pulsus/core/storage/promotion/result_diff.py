@@ -1,6 +1,8 @@
 """Compare two results of a tool for the same inputs (spec §10, ADR 20). Pure.
 
 Whatever callers could read before must still be there and say the same; more keys break no caller.
+`core/validators/example_replay.py` makes the two results. An expected result of an example is
+compared in `core/contract/example_match.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Rollback: find older bytes of a tool, to be promoted again (§10). Effect: reads files.
 
-The command is `cli/catalogue/rollback_command.py`; the bytes are kept by
-`core/storage/records/version_archive.py`.
+The older version to restore is chosen here. The command is `cli/catalogue/rollback_command.py`; the
+bytes are kept by `core/storage/records/version_archive.py`. A run of a plan is undone in
+`routing/plans/undo_plan.py`.
 """
 
 from __future__ import annotations

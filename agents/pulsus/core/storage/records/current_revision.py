@@ -1,4 +1,7 @@
-"""Read the module and the records at a promotion target (spec §10). Effect: reads files."""
+"""Read the module and the records at a promotion target (spec §10). Effect: reads files.
+
+A promotion that would overwrite a file which was edited by hand and never promoted is refused here.
+"""
 
 from __future__ import annotations
 

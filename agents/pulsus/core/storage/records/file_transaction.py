@@ -1,14 +1,15 @@
-"""Several files replaced together or not at all. Effect: writes files below one folder.
+"""Several files replaced together or not at all (atomic). Effect: writes files below one folder.
 
-A journal names what is about to happen. Then every new content is staged beside its target, where
-a full disk or a read-only folder shows before anything has changed; then come the renames, then
-`commit` with the journal's note, then the journal goes. The process that finds a journal later
-finishes all
-that where everything was staged, and clears it away otherwise. `commit` is called at least once
-for what stays, so it must be idempotent. The caller holds a lock.
+One file alone is replaced in `core/system/atomic_write.py`; the lock is held by
+`core/storage/catalogue_lock.py`.
 
-The journal lies in the project, and finishing one logs its decisions. So it is sealed with a key of
-this user, and one that a repository brings is refused.
+A journal names what is about to happen. Then every new content is staged beside its target, where a
+full disk or a read-only folder shows before anything has changed; then come the renames, then
+`commit` with the journal's note, then the journal goes. After a crash, the process that finds a
+journal later finishes all that where everything was staged, and clears it away otherwise. `commit`
+is called at least once for what stays, so it must be idempotent. The journal lies in the project,
+and finishing one logs its decisions. So it is sealed with a key of this user, and one that a
+repository brings is refused.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Promotion records: JSONL metadata, one `metadata.jsonl` an action (§10). Effect: reads files."""
+"""Promotion records: JSONL metadata, one `metadata.jsonl` an action (§10). Effect: reads files.
+
+A record that is corrupt (invalid JSON, a wrong type, a duplicate key) is refused here; a last line
+that was cut short is dropped. If the user approved a record is decided in
+`core/storage/record_status.py`, and `pulsus audit` compares records with files in
+`routing/maintenance/audit_catalogue.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Promotion targets below `domains/` and `shared_tools/` (spec §10, §17). Effect: makes folders.
 
-Folders are opened one below the other without following links, so what was checked is what is
-written to. A generated name that is taken already is refused in
-`routing/generation/generation_run.py`.
+A name with invalid characters, a reserved name, a path outside the catalogue and a symlink are
+refused here. A generated name that is taken already is refused in
+`routing/generation/generation_run.py`. Folders are opened one below the other without following
+links, so what was checked is what is written to.
 """
 
 from __future__ import annotations

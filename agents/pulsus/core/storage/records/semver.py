@@ -1,4 +1,8 @@
-"""SemVer versions of promoted tools: major, minor and patch (spec §10). Pure."""
+"""SemVer versions of promoted tools: major, minor and patch (spec §10). Pure.
+
+The size of the step is decided in `core/storage/promotion/needed_bump.py`, and for one promotion in
+`core/storage/promotion/choose_version.py`.
+"""
 
 from __future__ import annotations
 

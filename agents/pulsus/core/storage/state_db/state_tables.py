@@ -1,7 +1,7 @@
-"""The tables of `state.db`, as the list of changes that made them (ADR 42). Pure data.
+"""The tables of `state.db`, as the list of changes (migrations) that made them (ADR 42). Pure data.
 
-The number of changes that a file has seen is its `user_version`. A change that was released is
-never edited: a later one follows it.
+`state_db.py` applies them. The number of changes that a file has seen is its `user_version`. A
+change that was released is never edited: a later one follows it.
 """
 
 from __future__ import annotations
