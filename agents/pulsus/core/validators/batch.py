@@ -1,6 +1,7 @@
 """Validates many modules, and reuses cached verdicts (spec §8).
 
-Effect: reads and writes the cache; runs the pipeline.
+`verdict_cache.py` decides if a verdict may be kept, `cache_key.py` when it is stale. Effect: reads
+and writes the cache; runs the pipeline.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Computes the digest of what a verdict depends on beside the module: tools, settings, code.
 
-Effect: reads files of this installation.
+If one of them changes, all cached verdicts are stale and modules are validated again. The verdicts
+are kept in `verdict_cache.py`. Effect: reads files of this installation.
 """
 
 from __future__ import annotations

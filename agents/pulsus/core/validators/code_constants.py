@@ -1,4 +1,7 @@
-"""Collects the constants of code: as they stand, decoded, as words and as one text. Pure."""
+"""Collects the constants of code: as they stand, decoded, as words and as one text. Pure.
+
+`memorised_examples.py` looks for the results of examples among them.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
 """Runs the examples of an earlier revision on the new bytes (spec §10, ADR 20).
 
 Callers rely on the examples they were shown. A version that gives another result for the same
-inputs is not a patch, whatever its signature says. Effect: starts sandboxes, one for each call.
+inputs is not a patch, whatever its signature says: `core/storage/promotion/needed_bump.py` counts
+it. `core/storage/promotion/result_diff.py` says which difference breaks callers. Effect: starts
+sandboxes, one for each call.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Runs git so that it starts no program that a repository's configuration names (ADR 31).
 
-Effect: asks git, which changes nothing.
+A git that takes too long ends after `SECONDS`. Effect: asks git, which changes nothing.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Follows one module through the steps, and writes its logs and its report (spec §8, §16).
 
+`pipeline.py` runs the steps. The report is shown by `cli/validate/`.
+
 Effect: writes below `log_dir/validation`, one file for each step.
 """
 

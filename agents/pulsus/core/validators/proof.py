@@ -2,7 +2,8 @@
 
 `behaviour` means that an expected result was confirmed, and `shape` that the module only ran.
 `memorised_examples.py` judges the text of the module, and `steps/smoke_and_dry_run.py` its runs.
-Effect: may run the module again, without the examples in its docstring.
+`approvals/unattended.py` decides what a weak proof means for an automatic approval. Effect: may run
+the module again, without the examples in its docstring.
 """
 
 from __future__ import annotations

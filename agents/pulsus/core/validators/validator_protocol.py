@@ -1,4 +1,7 @@
-"""The input and the answer of a validation step (spec §8)."""
+"""The input and the answer of a validation step (spec §8).
+
+The steps themselves are in `steps/`, and `pipeline.py` calls them.
+"""
 
 from __future__ import annotations
 

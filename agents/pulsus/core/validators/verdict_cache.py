@@ -1,8 +1,10 @@
 """Verdicts of earlier runs over the same bytes (docs/ADRs/0022-validation-cache.md).
 
-Effect: reads and writes files below one folder. A kept verdict saves a check; it never makes a
+It decides which verdicts are cached and when the oldest are dropped; `cache_key.py` says when all
+are stale, and `batch.py` asks for them. A kept verdict saves a check; it never makes a
 `ValidatedModule`. No candidate can write here: it runs in the sandbox. What is damaged, or is not
-about exactly these bytes, rules and tools, is as good as nothing: the module is checked.
+about exactly these bytes, rules and tools, is as good as nothing: the module is checked. Effect:
+reads and writes files below one folder.
 """
 
 from __future__ import annotations

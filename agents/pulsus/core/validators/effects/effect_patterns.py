@@ -1,7 +1,8 @@
 """Matches declared effects against observed ones (docs/tool-contract.md). Pure.
 
-An item is a pattern (a path, a host, a program; `{name}` stands for an argument's value) or words
-("the given file"). Words cover the inputs of the call, and nothing else.
+Wildcards and `{name}` of `Effects:` are read here; `observed_against_declared.py` refuses what no
+item covers. An item is a pattern (a path, a host, a program; `{name}` stands for an argument's
+value) or words ("the given file"). Words cover the inputs of the call, and nothing else.
 """
 
 from __future__ import annotations

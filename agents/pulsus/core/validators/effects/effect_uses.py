@@ -1,4 +1,9 @@
-"""Finds every place of a module's text that could have an effect outside the run (ADR 33). Pure."""
+"""Finds every place of a module's text that could have an effect outside the run (ADR 33). Pure.
+
+`undeclared_effects.py` refuses those that the contract rules out. `library_effects.py` has the
+functions of Python's library, `monkeypatching.py` replaced attributes and environment variables,
+`reflection.py` other ways to a function, and `temporary_files.py` the files that are free.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
 """Compares the effects seen in a dry run with those the docstring declares (spec §8). Pure.
 
-Kind and effects are sections of the docstring, so the tool's hash covers them. An effect beyond
-the declared ones is refused. Without a declaration an effect is reported, and the tool counts as
-write when it is run.
+An effect beyond the declared ones is refused. Without a declaration an effect is reported, and the
+tool counts as write when it is run. `effect_patterns.py` decides if a path, host or program matches
+a declared item. Effects are observed in `core/sandbox/observation/`. Kind and effects are sections
+of the docstring, so the tool's hash covers them. A real run is confined to the declared effects in
+`execution/confinement/declared_effects.py`.
 """
 
 from __future__ import annotations

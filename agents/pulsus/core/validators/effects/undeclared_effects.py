@@ -1,8 +1,9 @@
 """Finds effects that a module's text could have and its contract rules out (ADR 33). Pure.
 
-A dry run reaches only some of the code. `Kind:` may say that files stay as they are, and `Effects:`
-may name no host or no program. Then the text may name no function with that effect, called or not.
-Files of the run's own (`tempfile`, memory) are free.
+`effect_uses.py` finds the functions, and `library_effects.yaml` lists them. A dry run reaches only
+some of the code. `Kind:` may say that files stay as they are, and `Effects:` may name no host or no
+program. Then the text may name no function with that effect, called or not. Files of the run's own
+(`tempfile`, memory) are free.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Runs a checker as a child with bounded time, memory and output (spec §8). Effect: a process.
 
-Checkers are trusted programs on input that is not trusted. A candidate never runs this way.
+Here ruff and mypy get their timeout and memory limit, and a crash or a timeout becomes a finding.
+The seconds are the settings `validation.ruff_seconds` and `validation.mypy_seconds`. Checkers are
+trusted programs on input that is not trusted. A candidate never runs this way.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Chooses the inputs of a dry run (docs/tool-contract.md, spec §8). Pure.
 
 They are the docstring's examples. Type hints fill in missing arguments. If a hint does not say
-enough, nothing is guessed: the argument needs an example.
+enough, nothing is guessed: the argument needs an example. `smoke_and_dry_run.py` makes the calls.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Check that the packages which a tool imports are installed for its Python (spec §8; PEP 723).
 
-A missing package is a finding before anything runs, not a traceback. Effect: looks up what is
-installed; starts nothing, fetches nothing. Whether a generated module may import a package is
-decided elsewhere (core/compose/guardrails/allowed_imports.py).
+A missing package or dependency is a finding before anything runs, not a traceback. Effect: looks up
+what is installed; starts nothing, fetches nothing. Whether a generated module may import a package
+is decided elsewhere (core/compose/guardrails/allowed_imports.py).
 """
 
 from __future__ import annotations

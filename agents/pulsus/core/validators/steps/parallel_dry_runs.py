@@ -1,6 +1,7 @@
 """Runs dry runs of several modules at once (spec §8). Effect: threads that wait for sandboxes.
 
-Each thread limits itself to one core while it starts a sandbox; the others are not touched.
+One dry run is judged in `smoke_and_dry_run.py`. Each thread limits itself to one core while it
+starts a sandbox; the others are not touched.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Import smoke test and dry run (spec §8.3, §8.4). Effect: starts sandboxes, one an example.
 
-Both happen in one sandboxed process with a clock each: importing a module already runs its code.
+A wrong result of an example (`core/contract/example_match.py`), an effect beyond the declared ones
+(`core/validators/effects/observed_against_declared.py`) and a timeout fail a module here. Inputs
+come from `dry_run_inputs.py`, the limits from `core/sandbox/sandbox_limits.py`. Both happen in one
+sandboxed process with a clock each: importing a module already runs its code.
 """
 
 from __future__ import annotations

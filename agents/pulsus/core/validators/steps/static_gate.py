@@ -1,8 +1,12 @@
 """Cheap refusals before anything runs (spec §8). Pure.
 
+Refused here: a file that is too large, another encoding, a blanket `noqa` or `type: ignore`, `eval`
+and `exec` of text, a write without `dry_run`, and errors of the contract that
+`core/contract/tool_parser.py` found. Hidden characters and lookalike names are found in `unicode/`.
+
 This is lint, not a boundary: the sandbox is the boundary. The gate refuses what no checker could
-judge (bytes that display as something else, checkers switched off, `exec` of text) and what could
-not run anyway. Generated modules also have to pass `core/compose/guardrails/all_rules.py` (§7).
+judge and what could not run anyway. Generated modules also have to pass
+`core/compose/guardrails/all_rules.py` (§7).
 """
 
 from __future__ import annotations

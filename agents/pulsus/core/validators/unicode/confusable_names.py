@@ -1,5 +1,8 @@
 """Names that a reader takes for other names (spec §8, Unicode TR 39). Pure.
 
+A homoglyph in a name is refused here; `core/validators/steps/static_gate.py` asks. Text on an
+approval card is checked in `core/telemetry/visible_text.py`.
+
 Python compares names after NFKC, so `ｅxec` is `exec`; a Cyrillic `а` is no Latin one, so two names
 may look alike and differ. ASCII names that look alike (`l1`, `lI`) are left to ruff.
 """
