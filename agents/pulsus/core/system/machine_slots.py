@@ -1,5 +1,8 @@
 """Limit the checkers and sandboxes of this user that run at once here. Effect: locks files.
 
+`core/validators/stage_runner.py` and `core/validators/steps/mypy.py` say how many slots there are,
+and how long a validation waits (`validation.wait_seconds`).
+
 Thirty promotions at once would start thirty mypy on two cores, and each would run out of time for
 lack of a core. A slot is a locked file. The kernel releases the lock with its process. This module
 imports little: mypy is started before anything else is loaded.

@@ -1,6 +1,8 @@
 """Decide which IP addresses belong to the public internet (spec §17). Pure.
 
-Loopback, private, link-local, shared, multicast and reserved addresses do not.
+Loopback, private, link-local, shared, multicast and reserved addresses do not, nor does the
+metadata address of a cloud. `core/sandbox/connect_to_public_host.py` refuses the others. Addresses
+that a shell command may reach are decided in `gates/egress.py`.
 """
 
 from __future__ import annotations
