@@ -1,8 +1,11 @@
 """Guardrails: applies every one of them to a generated module (routing spec §7). Pure.
 
-This reads the source alone, so it is lint: the sandbox is the boundary. It refuses what a person
-would have to refuse at review: imports outside the allowlist and ways around it, effects without
-permission, results that differ from run to run, docstring sections left out.
+It refuses what a person would have to refuse at review: imports outside the allowlist
+(`allowed_imports.py`), forbidden names (`forbidden_names.py`), files that are changed
+(`file_io.py`), results that differ from run to run (`nondeterminism.py`), and, here, docstring
+sections left out and effects without permission. `routing/generation/guardrail_scope.py` decides
+which modules they apply to. This reads the source alone, so it is lint: the sandbox is the
+boundary.
 """
 
 from __future__ import annotations

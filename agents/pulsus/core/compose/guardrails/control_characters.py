@@ -1,5 +1,7 @@
 """Refuses control and hidden characters in a generated module (routing spec §7). Pure.
 
+The same check of modules by any author is `core/validators/unicode/hidden_characters.py`.
+
 A docstring is shown in the terminal, so its value counts, however it is written. Code may hold such
 characters as escapes.
 """

@@ -1,5 +1,7 @@
 """Refuses to pass on classes whose methods change files (routing spec §7). Pure.
 
+Other writes of files are refused in `file_io.py`.
+
 `Path.replace("a", "b")` moves a file and looks like a text's `replace`. The text shows which class
 is meant if it is called at once, or stands in a type; it does not if another name stands for it.
 """

@@ -1,7 +1,9 @@
 """Refuses writes in a generated module that only reads (routing spec §7). Pure.
 
-A function that opens or changes files may only be called directly, with arguments that show its
-effect. Another name for it, an argument, a pattern or its text is refused.
+The setting `generator.allow_writes` switches this off. Writes by modules of any author that their
+contract does not declare are refused in `core/validators/effects/undeclared_effects.py`. A function
+that opens or changes files may only be called directly, with arguments that show its effect.
+Another name for it, an argument, a pattern or its text is refused.
 """
 
 from __future__ import annotations

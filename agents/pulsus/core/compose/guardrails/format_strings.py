@@ -1,4 +1,7 @@
-"""Refuses texts with fields that take attributes, such as `"{0.name}".format(x)`. Pure."""
+"""Refuses texts with fields that take attributes, such as `"{0.name}".format(x)`. Pure.
+
+This holds for generated modules; `all_rules.py` asks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Refuses results that differ from run to run: chance without a seed, the order of a set. Pure."""
+"""Refuses results that differ from run to run: chance without a seed, the order of a set. Pure.
+
+This holds for generated modules (`random` without a seed). `all_rules.py` asks.
+"""
 
 from __future__ import annotations
 

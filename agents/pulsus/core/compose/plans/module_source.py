@@ -1,5 +1,7 @@
 """Render a plan as a module that calls its steps, and read the plan back (spec §6). Pure.
 
+`module_docstring.py` writes its contract, and `module_example.py` its example.
+
 The module holds its plan as data, in `PLAN`. Pulsus reads from there which tools the module may
 call, without running it. The same plan and tools always give the same bytes.
 """

@@ -1,7 +1,9 @@
 """Resolve the tools of a plan, and pin each step to the bytes of its tool (contracts, "Plans").
 
 A pinned step runs exactly the bytes that were planned and validated, even if the file changes
-later.
+later: a different SHA-256 is refused here. It also refuses compositions that are nested too deep. A
+saved plan whose tools changed since its review is refused in
+`routing/plans/changes_since_review.py`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Check the types of a whole plan before it runs (docs/plans.md). Pure.
 
-Each step is compared with the contract of its tool: the inputs exist, the required ones are given,
-and every value fits. `fits` in core/contract/type_compatibility.py decides if a type fits another.
-An expression has no type before it is computed, so it is checked when the step runs. A template
-gives text.
+A type mismatch between a step and the contract of its tool is refused here: the inputs exist, the
+required ones are given, and every value fits. `fits` in core/contract/type_compatibility.py decides
+if a type fits another. An expression has no type before it is computed, so it is checked when the
+step runs. A template gives text. Inputs of a single run are parsed in `execution/parse_inputs.py`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Check how the steps of a plan are connected, before a decision without a person (ADR 9). Pure.
 
+`approvals/unattended.py` refuses the automatic approval of such a plan.
+
 If two steps share an input of the caller, or if a step uses no output of the others, the plan is a
 guess. The guess is wrong if the request means an earlier result ("validate it").
 """

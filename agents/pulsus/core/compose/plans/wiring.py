@@ -1,4 +1,8 @@
-"""Find the earlier output that feeds an input of a step: by name first, then by type (spec §6)."""
+"""Find the earlier output that feeds an input of a step: by name first, then by type (spec §6).
+
+`build_plan.py` makes the plan from it. A producer for an input that no step feeds is added in
+`core/compose/selection/producer_closure.py`.
+"""
 
 from __future__ import annotations
 

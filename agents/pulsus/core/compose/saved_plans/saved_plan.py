@@ -1,4 +1,9 @@
-"""A plan that is saved for review (contracts, "Plans"; docs/plans.md). Pure."""
+"""A plan that is saved for review (contracts, "Plans"; docs/plans.md). Pure.
+
+`saved_plan_file.py` reads and writes its file, and `routing/plans/save_plan.py` makes one. A plan
+that is stale because tools, settings or inputs changed since its review is refused in
+`routing/plans/changes_since_review.py`.
+"""
 
 from __future__ import annotations
 

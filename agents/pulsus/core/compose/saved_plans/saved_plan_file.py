@@ -1,7 +1,8 @@
 """Read and write plan files: saved plans, and plans written by hand (docs/plans.md).
 
-The version of the format and the keys are checked in `saved_plan_mapping.py`. Effects: reads and
-writes the file.
+A saved plan that was edited (its hash differs) and a file that a new plan would overwrite are
+refused here. The hash is computed in `saved_plan_mapping.py`, which also checks the version of the
+format and the keys. Effects: reads and writes the file.
 """
 
 from __future__ import annotations

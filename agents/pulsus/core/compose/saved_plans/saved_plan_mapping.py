@@ -1,6 +1,7 @@
 """Convert saved plans to mappings of JSON values and back, and hash them (docs/plans.md). Pure.
 
-The version of the format is checked here.
+The version of the format is checked here. `saved_plan_file.py` compares the SHA-256 with that in
+the file, and refuses an edited plan.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Compose again the steps of a plan that was accepted for the same request (spec §6). Pure.
 
+The accepted plans are remembered in `core/memory/accepted_plans.py`.
+
 A person reviewed and applied that plan, perhaps after editing it. The words alone may lead to
 another one: "ready app.yaml for the launch" does not say which steps a team means by it.
 """

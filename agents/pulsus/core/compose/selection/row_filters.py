@@ -1,5 +1,7 @@
 """Find wording that says which rows of a tool are wanted, where the tool has no input for it. Pure.
 
+The values of such a filter are read in `core/arguments/rows/conditions.py`.
+
 The tool's contract decides: the wording names a field of its rows, or a value of one.
 """
 

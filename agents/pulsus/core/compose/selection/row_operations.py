@@ -1,5 +1,7 @@
 """Recognise clauses that sort, filter, shape or save the rows of the clause before. Pure.
 
+The values of a sort or filter are read in `core/arguments/rows/row_filler.py`.
+
 The vocabulary is general: it names no tool. Which tool does such a clause is decided by retrieval.
 """
 

@@ -1,7 +1,8 @@
 """Put the parts of a request in the order in which they are to happen (spec §6). Pure.
 
-"before restarting nginx, back up /etc/nginx" is "back up /etc/nginx, then restart nginx": steps of
-a plan run in the order of its parts. Only orders count: "before 10:00" is a time.
+So this decides the order of the steps of a composed plan: "before restarting nginx, back up
+/etc/nginx" is "back up /etc/nginx, then restart nginx". `execution/engine/schedule.py` decides when
+a step of a running plan starts. Only orders count: "before 10:00" is a time.
 """
 
 from __future__ import annotations

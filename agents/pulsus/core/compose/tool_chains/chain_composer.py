@@ -1,6 +1,8 @@
 """Compose a chain of tools for a request, without a model of language (spec §6, ADR 41). Pure.
 
-Only `pulsus compose-eval` uses it; routes compose plans by the types of contracts.
+Only `pulsus compose-eval` uses this package; routes compose plans by the types of contracts:
+`core/compose/selection/step_candidates.py` chooses the steps, `core/compose/plans/build_plan.py`
+makes the plan.
 
 Clauses are ranked, candidates are rated, a set is chosen, put in order and wired. Past plans, where
 there are any, count as further evidence in each step.

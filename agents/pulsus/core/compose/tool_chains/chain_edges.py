@@ -1,5 +1,7 @@
 """Decide which step of a plan feeds which later step (spec §6). Pure.
 
+Only `pulsus compose-eval` uses it. A route's outputs feed inputs by `core/compose/plans/wiring.py`.
+
 Each pair of steps is rated by names ("does an output fit an input?"), by words ("the encrypted
 data", "it") and by room: has the clause fewer values than the tool has inputs?
 """

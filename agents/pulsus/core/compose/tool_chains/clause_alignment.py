@@ -1,4 +1,7 @@
-"""Assign each step of a plan to a clause of the request, in order. Pure."""
+"""Assign each step of a plan to a clause of the request, in order. Pure.
+
+Only `pulsus compose-eval` uses it.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Past requests with their plans: what they say for tools, neighbours and edges. Pure.
 
+Only `pulsus compose-eval` uses it. Plans that a person accepted are remembered in
+`core/memory/accepted_plans.py`.
+
 Requests are compared with their values masked: "encrypt 'a'" and "encrypt 'b'" are the same.
 """
 

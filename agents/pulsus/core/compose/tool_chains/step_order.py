@@ -1,4 +1,9 @@
-"""Put the tools of a plan in order: as the request names them, producers first. Pure."""
+"""Put the tools of a plan in order: as the request names them, producers first. Pure.
+
+Only `pulsus compose-eval` uses it. The steps of a route are ordered as its clauses are, by
+`core/compose/selection/time_order.py`, and those of a running plan by
+`execution/engine/schedule.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rate each tool alone by the words of a request: the first of the models. Pure."""
+"""Rate each tool alone by the words of a request: the first of the models. Pure.
+
+Only `pulsus compose-eval` uses it. Routes rank tools in `core/rankers/lexical_ranker.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 """Choose the tools of a plan together, because one tool decides for another. Pure.
 
+Only `pulsus compose-eval` uses it. Routes choose the steps in
+`core/compose/selection/step_candidates.py`, and missing producers in
+`core/compose/selection/producer_closure.py`.
+
 A step that needs a value adds the tool that gives it (producer closure). Two tools that do the same
 for one clause exclude each other. Each tool is rated beside the others, and the set with the
 highest sum of log probabilities wins (pseudo-likelihood, coordinate search).

@@ -1,5 +1,8 @@
 """Tools as names of inputs and outputs, and how two tools fit together. Pure.
 
+Only `pulsus compose-eval` uses it. Types of a plan are compared in
+`core/contract/type_compatibility.py`.
+
 A bare catalogue has no types. So an output feeds an input if their names say so: `artist_id` of one
 tool and `artistId` of another. The same rules serve typed tools, whose names are as good.
 """

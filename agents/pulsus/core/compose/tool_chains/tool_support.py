@@ -1,4 +1,7 @@
-"""Rate a tool beside the other candidates: it feeds one, or it does the same. Pure."""
+"""Rate a tool beside the other candidates: it feeds one, or it does the same. Pure.
+
+Only `pulsus compose-eval` uses it.
+"""
 
 from __future__ import annotations
 

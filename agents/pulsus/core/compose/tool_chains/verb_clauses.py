@@ -1,5 +1,8 @@
 """Cut a request into clauses, each from one verb to the next. Values are masked. Pure.
 
+Only `pulsus compose-eval` uses it. Routes split a request in
+`core/compose/selection/request_split.py`.
+
 `cut_points.py` cuts for tools whose inputs are typed and asks retrieval about each cut. Here a cut
 needs no catalogue: the words alone decide, so past requests are cut like the new one.
 """

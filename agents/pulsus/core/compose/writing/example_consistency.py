@@ -1,6 +1,7 @@
 """Check that one tool can satisfy all examples of a request (spec §7). Pure.
 
-The check runs before a model is asked: no answer could be accepted, and all rounds would be wasted.
+Examples that conflict (the same inputs with different results) are refused here. The check runs
+before a model is asked: no answer could be accepted, and all rounds would be wasted.
 """
 
 from __future__ import annotations

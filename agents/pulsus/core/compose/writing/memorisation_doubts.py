@@ -1,8 +1,9 @@
 """Doubt that a generated module works results out: no unattended approval then (§7). Pure.
 
-Read from source: results of examples that stand in it as constants, inputs of examples told apart
-by their text, length or first letter. That can be hidden, so the stronger proof is an example the
-model never saw (`held`). A doubt blocks unattended approval only; a person may still approve.
+Hardcoded results are found here: results of examples that stand in the source as constants, inputs
+of examples told apart by their text, length or first letter. That can be hidden, so the stronger
+proof is an example the model never saw (`held`); it is chosen here too. A doubt blocks unattended
+approval only; a person may still approve.
 
 What refuses a module, or makes its proof `shape`, is in `core/validators/memorised_examples.py`.
 """

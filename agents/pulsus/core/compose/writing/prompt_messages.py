@@ -1,6 +1,8 @@
 """Build the messages to a model from the prompts `core/compose/prompts/*.j2` (spec §7). Pure.
 
-The system prompt depends only on settings and comes first, so that a server can reuse its cache.
+`routing/generation/prompt_context.py` chooses the similar tools and hints in a prompt. The prompt
+of the agent is in `agent/model/prompt_template.py`. The system prompt depends only on settings and
+comes first, so that a server can reuse its cache.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """The scaffold: render a typed skeleton of a tool and of its test from a request (§7). Pure.
 
+The name of a new tool is derived here; a taken name is refused in
+`routing/generation/generation_run.py`, and `routing/generation/scaffold_files.py` writes the files.
 The skeleton fails validation until its body is written.
 """
 

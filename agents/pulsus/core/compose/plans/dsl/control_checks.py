@@ -1,4 +1,9 @@
-"""Check the keys that control a step: needs, for_each, retry, timeout_s (docs/plans.md). Pure."""
+"""Check the keys that control a step: needs, for_each, retry, timeout_s (docs/plans.md). Pure.
+
+The largest number of attempts, items and seconds stands here, and a retry of a write is refused.
+Retries of a run are decided in `execution/engine/retry.py`, items in
+`execution/engine/for_each_items.py`, and the order of steps in `execution/engine/schedule.py`.
+"""
 
 from __future__ import annotations
 

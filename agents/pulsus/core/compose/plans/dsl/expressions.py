@@ -1,13 +1,13 @@
 r"""Check and evaluate `{{ expressions }}` in a plan (docs/plans.md; ADR 43). Pure.
 
+Allowed filters and tests are listed here, and calls and Python attributes are refused. Limits of
+work and length are in `expression_filters.py`, allowed names in `expression_references.py`.
+
 An expression is one of jinja2, in its immutable sandbox, with less in it: no calls, no statements,
-no attributes but keys of mappings, and filters that are deterministic and bounded. It reads
-`input.NAME`, `steps.ID.outputs.NAME` and, in a step with `for_each`, `item`.
-
-A value that is one expression is compiled with `compile_expression` and keeps its type. A template
-renders to text. NativeEnvironment is not used, because it turns the text "10.1" into a number.
-
-This module is imported only for plans that hold an expression: importing jinja2 is slow.
+no attributes but keys of mappings, and filters that are deterministic and bounded. A value that is
+one expression is compiled with `compile_expression` and keeps its type. A template renders to text.
+NativeEnvironment is not used, because it turns the text "10.1" into a number. This module is
+imported only for plans that hold an expression: importing jinja2 is slow.
 """
 
 from __future__ import annotations

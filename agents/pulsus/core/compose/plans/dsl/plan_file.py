@@ -1,9 +1,11 @@
 """The plan DSL as text: read and write plans in YAML and JSON, within limits (spec §6).
 
-`parse_yaml(render_yaml(p)) == p` and `parse_json(render_json(p)) == p` for every plan. The YAML
-reader is the one of the tool contract: it refuses anchors, tags and repeated keys.
+A plan that is too large, has a duplicate key, an anchor or a tag is refused here. The files of
+saved plans are read in `core/compose/saved_plans/saved_plan_file.py`.
 
-This is a module of its own because importing a YAML library is slow, and most routes do without.
+`parse_yaml(render_yaml(p)) == p` and `parse_json(render_json(p)) == p` for every plan. The YAML
+reader is the one of the tool contract. This is a module of its own because importing a YAML library
+is slow, and most routes do without.
 """
 
 from __future__ import annotations
