@@ -1,5 +1,9 @@
 """A call that a contract declares: `Verify:` and `Undo:` (docs/tool-contract.md). Pure.
 
+It parses the call, and says why a `Verify:` is missing or proves no change. A promotion is refused
+for that in `routing/delivery/verify_gate.py`; the write is verified in
+`routing/plans/verify_write.py`, and undone in `routing/plans/undo_plan.py`.
+
     services/status/service_status {unit: "{{input.unit}}"} expect {active: true, ...: ...}
 
 It names a tool and its inputs, and for `Verify:` the result to expect. Texts may refer to an input

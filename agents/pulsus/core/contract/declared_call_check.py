@@ -1,4 +1,7 @@
-"""Check a call of `Verify:` or `Undo:` against the tool that it names (ADR 41). Pure."""
+"""Check a call of `Verify:` or `Undo:` against the tool that it names (ADR 41). Pure.
+
+`routing/delivery/verify_gate.py` and `routing/maintenance/catalogue_check.py` ask.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Decides the kind that a tool counts as (docs/tool-contract.md). Pure."""
+"""Decides the kind that a tool counts as (docs/tool-contract.md). Pure.
+
+An undeclared or unreadable kind is a write (`docstring.py`). A read that had effects in its dry run
+counts as a write here. Runs then need consent by `approvals/run_consent.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Compares a result with an example's expected output (docs/tool-contract.md). Pure."""
+"""Compares a result with an example's expected output (docs/tool-contract.md). Pure.
+
+Here the wildcard `...` and the tolerance of floats are decided. It also compares the result of a
+`Verify:` with what it expects. `core/validators/steps/smoke_and_dry_run.py` fails the module. Two
+results of different versions are compared in `core/storage/promotion/result_diff.py`.
+"""
 
 from __future__ import annotations
 

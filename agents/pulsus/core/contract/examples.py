@@ -1,4 +1,10 @@
-"""The `Examples:` section as values (docs/tool-contract.md). Pure."""
+"""The `Examples:` section as values (docs/tool-contract.md). Pure.
+
+Invalid examples, unknown keys, and files outside /tmp are refused here. They are run by
+`core/validators/steps/smoke_and_dry_run.py`, with the inputs of
+`core/validators/steps/dry_run_inputs.py`. Examples that a caller gives for a new tool are read in
+`core/compose/writing/caller_examples.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Collects the constants of a module, and those that a conversion makes of them. Pure."""
+"""Collects the constants of a module, and those that a conversion makes of them. Pure.
+
+`core/validators/memorised_examples.py` and `core/compose/writing/memorisation_doubts.py` look for
+hardcoded results of examples among them.
+"""
 
 from __future__ import annotations
 

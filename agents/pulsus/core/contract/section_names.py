@@ -1,7 +1,8 @@
 """The sections of a docstring contract, and misspelt or unknown ones (docs/tool-contract.md). Pure.
 
-A misspelt section would count as free text: `Verfy:` would leave a change without its check. So a
-header that no section has is an error that names the nearest section.
+Aliases such as `Parameters` stand here too. A misspelt section (a typo) would count as free text:
+`Verfy:` would leave a change without its check. So a header that no section has is an error that
+names the nearest section.
 """
 
 from __future__ import annotations

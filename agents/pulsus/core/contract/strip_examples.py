@@ -1,4 +1,8 @@
-"""Removes the examples from a module's docstrings (ADR 33). Pure."""
+"""Removes the examples from a module's docstrings (ADR 33). Pure.
+
+The run without examples, which shows a module that memorised them, is in
+`core/validators/steps/smoke_and_dry_run.py`.
+"""
 
 from __future__ import annotations
 

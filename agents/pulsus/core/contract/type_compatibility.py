@@ -1,8 +1,9 @@
 """Check values against type hints, and type hints against each other (spec §6, §10). Pure.
 
-`accepts` says whether a hint takes an input's value; what an input may be is checked here before
-its tool runs. `fits` says whether one tool's output may feed another tool's argument, and is
-generous. `admits` says which of two hints takes more values, and is strict. A missing hint admits
+`accepts` says whether a hint takes an input's value, before its tool runs; the error about a value
+of the wrong type is made in `execution/parse_inputs.py`. `fits` says whether one tool's output may
+feed another tool's argument, and is generous; `core/compose/plans/type_check.py` refuses a
+mismatch. `admits` says which of two hints takes more values, and is strict. A missing hint admits
 everything.
 """
 

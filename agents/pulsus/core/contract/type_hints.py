@@ -1,5 +1,7 @@
 """Parse type hints as text, without importing anything (spec §6, §10). Pure.
 
+Values are checked against hints in `type_compatibility.py`.
+
 A tool's hints are read from source, so they are words here: `list[dict[str, Any]]`, `Path | None`.
 """
 
