@@ -1,4 +1,9 @@
-"""Plans of several steps that a person accepted, by request (spec §6, ADR 16). Pure."""
+"""Plans of several steps that a person accepted, by request (spec §6, ADR 16). Pure.
+
+The newest `MOST_PLANS` are remembered. `core/compose/selection/accepted_plan.py` composes one again
+for the same request; a composition that was promoted is found in
+`core/compose/selection/promoted_plan.py`.
+"""
 
 from __future__ import annotations
 

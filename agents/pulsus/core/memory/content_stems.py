@@ -1,4 +1,7 @@
-"""The words of a request without its values, to tell if two requests ask for the same. Pure."""
+"""The words of a request without its values, to tell if two requests ask for the same. Pure.
+
+So this decides that a repeated request is a duplicate of an accepted or promoted plan's request.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Store word counts and a segment of past requests in one cache file (spec §13). Pure."""
+"""Store word counts and a segment of past requests in one cache file (spec §13). Pure.
+
+`routing/search/past_request_store.py` decides if the cached file is stale.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Remember each tool's last run on this machine, in `.pulsus/last_run/`. Effect: files.
 
-One empty file for each tool, whose modification time is its last run. So the folder stays small
-however often tools run, and two runs at the same time need no lock.
+`routing/maintenance/staleness.py` reports tools that did not run for long (unused, stale). One
+empty file for each tool, whose modification time is its last run. So the folder stays small however
+often tools run, and two runs at the same time need no lock.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Past routes, in `.pulsus/accepted.jsonl`, and how each tool fared. Effect: reads and appends."""
+"""Past routes, in `.pulsus/accepted.jsonl`, and how each tool fared. Effect: reads and appends.
+
+Past requests are kept here, redacted; the newest `_MAX_READ_BYTES` (4 MiB) are read, older ones are
+forgotten. Success counts of a tool come from here; `core/rankers/history_feature.py` makes a score
+of them, and `core/memory/recall.py` compares requests. `routing/search/past_request_store.py`
+caches what was read.
+"""
 
 from __future__ import annotations
 
