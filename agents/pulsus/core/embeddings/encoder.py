@@ -1,6 +1,9 @@
 """Text to a unit vector: all-MiniLM-L6-v2 in int8, on this machine, from installed files only.
 
-Effect: reads the model file. Nothing is ever fetched; the extra `embeddings` brings the weights.
+A missing extra `embeddings` is an error here. If embeddings are used is decided in
+`bootstrap/ranking_setup.py`, and vectors are cached in `routing/search/vector_cache.py`. A longer
+text is truncated to 256 tokens (`wordpiece.py`). Effect: reads the model file. Nothing is ever
+fetched or downloaded; the extra brings the weights.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Similarity of meaning (embeddings) of a request to known texts (spec §4, §5)."""
+"""Similarity of meaning (embeddings) of a request to known texts (spec §4, §5).
+
+`vectors.py` computes the cosine. Its share in a score is decided in `core/rankers/scorer.py`.
+"""
 
 from __future__ import annotations
 
