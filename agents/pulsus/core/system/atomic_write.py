@@ -1,7 +1,10 @@
-"""Files replaced whole or not at all. Effect: writes files.
+"""Files replaced whole or not at all (atomic). Effect: writes files.
 
-A new content goes to a temporary file in the same folder, is synced, and takes the name in one
-rename. Works on open folders too, so that a folder cannot be swapped for a link in between.
+Several files together are replaced by `core/storage/records/file_transaction.py`; lines are
+appended by `jsonl.py`; a file that a tool of the agent edits is replaced in
+`agent/tools/local/file_replacement.py`. A new content goes to a temporary file in the same folder,
+is synced (fsync), and takes the name in one rename; its permissions are set here. Works on open
+folders too, so that a folder cannot be swapped for a link (symlink) in between.
 """
 
 from __future__ import annotations

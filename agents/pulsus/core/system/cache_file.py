@@ -1,9 +1,13 @@
 """The file format of the caches in the state folder (spec §13). Effect: reads and replaces files.
 
+A damaged or corrupt file is a miss with a warning, and a file of another kind or version is stale;
+each cache decides its own key. A failed write costs the next run its head start. The caches are
+those of `routing/index/discovery_index.py` (tools), `routing/search/ranking_index_cache.py`,
+`routing/search/vector_cache.py`, `core/validators/verdict_cache.py` and `routing/parser_cache.py`.
+
 A file is a checksum, a header line of JSON, and columns of bytes or numbers that are read in place.
-A cache only saves time: a damaged file is a miss with a warning, and a failed write costs the next
-run its head start. Nothing is synced to disk, because a torn file fails its checksum. Files are
-read, not mapped: a file that is cut short under a mapping ends the process.
+Nothing is synced to disk, because a torn file fails its checksum. Files are read, not mapped: a
+file that is cut short under a mapping ends the process.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Close file descriptors in any case. Effect: closes them."""
+"""Close file descriptors in any case, also after an error. Effect: closes them."""
 
 from __future__ import annotations
 

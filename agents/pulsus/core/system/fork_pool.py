@@ -1,9 +1,11 @@
 """Compute with forked processes: pure work on many values, or one value that may cost too much.
 
-`concurrent.futures` would do the first, but its import takes longer than reading 500 modules, and
-it forks beside a thread. Here a fork takes its next tasks from a pipe, so that a busy core does
-less. It leaves its results in a file without a name. If it fails, its tasks are done once more.
-Effect: forks. The work must change nothing and start no thread.
+How many worker processes work in parallel is decided here, and the CPU seconds after which a module
+that is too expensive to parse is given up. `concurrent.futures` would do the first, but its import
+takes longer than reading 500 modules, and it forks beside a thread. Here a fork takes its next
+tasks from a pipe, so that a busy core does less. It leaves its results in a file without a name. If
+it fails, its tasks are done once more. Effect: forks. The work must change nothing and start no
+thread.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""The versioned folder `.pulsus/`. Effect: reads it, and makes it where asked to."""
+"""The versioned folder `.pulsus/`. Effect: reads it, and makes it where asked to.
+
+A state folder of a newer Pulsus, or one that cannot be read or written, is refused here. The
+database in it is opened in `core/storage/state_db/state_db.py`, and the user's own state folder in
+`config/user_state.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""TOML that others wrote, read within bounds. Pure."""
+"""TOML that others wrote, read within bounds. Pure.
+
+Manifests and PEP 723 headers are read with it; settings are read in `config/layers.py`. Too many
+dotted keys are refused, because reading them takes too long.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """YAML as JSON values: one document, YAML 1.2 scalars, no tags, no aliases. Pure.
 
-Read from the event stream, because composing a node graph recurses in C without a limit, follows
-aliases, and lets a repeated key win in silence.
+Duplicate keys, anchors, tags, too much nesting and numbers that are too long are refused here.
+`yaml_position.py` finds the line of a later error. Read from the event stream, because composing a
+node graph recurses in C without a limit, follows aliases, and lets a repeated key win in silence.
 """
 
 from __future__ import annotations
