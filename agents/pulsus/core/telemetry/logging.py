@@ -1,7 +1,10 @@
 """Decision traces (JSONL) and the app log (spec §11). Effect: appends to files below `log_dir`.
 
-Only `app`, `runs`, `validation` and `metrics` exist there. Everything passes the redactor.
-Counters are written by `metrics.py`.
+The trace of a run is written to `logs/runs/<run_id>/steps.log` here, the app log to
+`logs/app/DAY/pulsus.log`. Only `app`, `runs`, `validation` and `metrics` exist there. Everything
+passes the redactor (`redaction.py`). Counters are written by `metrics.py`, validation logs by
+`core/validators/module_verdict.py`; old logs are deleted by `core/storage/retention.py`. Decisions
+that must stay are in `core/storage/decision_log/decision_log.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The store of counters and timers (spec §11). Effect: appends to `logs/metrics/YYYY-MM-DD.jsonl`.
 
-What is counted: `routing/delivery/route_metrics.py` (routes, runs, validations, promotions) and
-`agent/agent_metrics.py` (the agent). `web/prometheus_metrics.py` shows it at `/metrics`.
-Traces are written by `logging.py`.
+The setting `log.metrics` switches it off. What is counted: `routing/delivery/route_metrics.py`
+(routes, runs, validations, promotions) and `agent/agent_metrics.py` (the agent).
+`web/prometheus_metrics.py` shows it at `/metrics`. Traces are written by `logging.py`.
 """
 
 from __future__ import annotations

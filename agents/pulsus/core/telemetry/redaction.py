@@ -1,10 +1,12 @@
-"""Redaction: remove secrets from text and JSON before it is written. The only redactor.
+"""Redaction: remove (mask) secrets in text and JSON before it is written. The only redactor.
 
 It hides three kinds of secrets: values after a name that announces one (`password=`), shapes of
-secrets (tokens, PEM blocks, URL passwords), and values known from the environment. The first two
-are in redaction_rules.py, redaction_forms.py and redaction_words.py, which see a text as it is
-read (folded_text.py), and the bytes of dumps (dumped_text.py).
-In doubt it hides too much. Redacting twice changes nothing more.
+secrets (tokens, PEM blocks, URL passwords), and values known from the environment, which are
+registered here (`from_environment`). The rules of the first two are in `secret_rules/`, begun by
+`secret_rules/redaction_rules.py`; they see a text as it is read (`folded_text.py`), and the bytes
+of dumps (`dumped_text.py`). A secret that a stream cuts in pieces is masked in
+`execution/tool_secrets.py`. Text for a model is redacted in `llm/budgeted_model.py`. In doubt it
+hides too much. Redacting twice changes nothing more.
 """
 
 from __future__ import annotations

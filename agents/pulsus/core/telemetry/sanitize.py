@@ -1,4 +1,9 @@
-"""Text that is safe to show: a tool's words must not drive a terminal or forge log lines."""
+"""Text that is safe to show: a tool's words must not drive a terminal or forge log lines.
+
+Control characters and escape sequences (ANSI colours) are stripped here, and a long line is
+truncated with an ellipsis. `visible_text.py` shows hidden characters on approval cards; secrets are
+masked in `redaction.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Latency: measure how long each stage of a run takes (spec §11)."""
+"""Latency: measure how long each stage of a run takes (spec §11).
+
+`routing/delivery/route_metrics.py` writes the times.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Secrets that a command takes as a word, or from its standard input. Pure.
 
+Passwords in command lines (`curl -u`, `mysql -p`) are masked here, by the table of
+`argument_forms.py`.
+
 A command stands in a line of a shell, in a list of its words, or within a sentence. Linear in the
 text: a command is read up to a bound.
 """

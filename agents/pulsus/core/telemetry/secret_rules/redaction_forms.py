@@ -1,7 +1,9 @@
 """Forms of secrets beside a name and a sign: addresses, options and files.
 
-redaction_rules.py has the names and shapes, and applies these rules too. Every pattern is linear in
-the text: what repeats has a bound, or begins with fixed letters.
+Passwords in addresses without a scheme, `Authorization` headers, cookies, lines of `.pgpass` and
+Kubernetes Secrets are masked here. `redaction_rules.py` has the names and shapes, and applies these
+rules too. Every pattern is linear in the text: what repeats has a bound, or begins with fixed
+letters.
 """
 
 from __future__ import annotations

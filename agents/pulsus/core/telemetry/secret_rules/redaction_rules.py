@@ -1,7 +1,11 @@
 """Patterns of the redactor: names that announce a secret, and shapes of secrets.
 
-redaction.py loads this module with the first text that is no plain word. Each pattern is compiled
-at its first use, and is linear in the text.
+Patterns of known tokens (AWS, GitHub, Slack, ...) are the lines of `secret_shapes.txt`. Private
+keys (PEM) are in `redaction_keys.py`, URLs and headers in `redaction_forms.py`, command lines in
+`command_secrets.py`, sentences in `redaction_sentences.py`, tables in `redaction_tables.py`, values
+of several words in `redaction_values.py`, name and value apart in `redaction_pairs.py`, rarer words
+in `redaction_words.py`. `core/telemetry/redaction.py` loads this module with the first text that is
+no plain word. Each pattern is compiled at its first use, and is linear in the text.
 """
 
 from __future__ import annotations
