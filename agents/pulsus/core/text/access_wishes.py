@@ -1,4 +1,7 @@
-"""Read "only the owner may read it" and "make it private": others shall lose access. Pure."""
+"""Read "only the owner may read it" and "make it private": others shall lose access. Pure.
+
+`core/arguments/named_values.py` makes a file mode (chmod) of it.
+"""
 
 from __future__ import annotations
 

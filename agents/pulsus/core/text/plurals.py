@@ -1,4 +1,4 @@
-"""Numbers in messages: `1 failure`, `2 failures`, and `30` for 30.0. Pure."""
+"""Numbers in messages: singular and plural (`1 failure`, `2 failures`), and `30` for 30.0. Pure."""
 
 from __future__ import annotations
 

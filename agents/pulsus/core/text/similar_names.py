@@ -1,4 +1,10 @@
-"""Did you mean: the name that an unknown name was probably meant to be. Pure."""
+"""Did you mean: the name that an unknown name was probably meant to be. Pure.
+
+This serves unknown tools, settings and inputs. Misspelt words (typos) of a request are corrected in
+`core/rankers/lexical/query_terms.py`, its verbs in `verbs.py`, its values in
+`core/arguments/candidates/choice_candidates.py`. An unknown subcommand gets its suggestion in
+`cli/suggested_commands.py`, a resource in `gates/resources/similar_resources.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Split requests and tools into words and their stems, for ranking and parsing (spec §4).
 
-Whole words only: a stop word never matches inside another word, and `cat` never inside
-`catalogue`.
+The stop words and weak words stand here. Synonyms and typos are looked up in
+`core/rankers/lexical/query_terms.py`. Whole words only: a stop word never matches inside another
+word, and `cat` never inside `catalogue`.
 """
 
 from __future__ import annotations

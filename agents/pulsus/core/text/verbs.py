@@ -1,4 +1,8 @@
-"""Find the verb by which a clause asks for a change (words: verbs.txt). Pure."""
+"""Find the verb by which a clause asks for a change (words: verbs.txt). Pure.
+
+So this tells a request for a write from a question; a misspelt verb is corrected here.
+`core/rankers/effect_mismatch.py` decides if a tool does the opposite.
+"""
 
 from __future__ import annotations
 
