@@ -1,4 +1,8 @@
-"""Lists the packages that a module imports, and tells which are optional (spec §8). Pure."""
+"""Lists the packages that a module imports, and tells which are optional (spec §8). Pure.
+
+`core/validators/steps/installed_packages.py` reports missing packages, and
+`core/compose/guardrails/allowed_imports.py` decides which imports generated code may have.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A module's syntax tree, read once: its nodes, constants and the origins of its names. Pure."""
+"""A module's syntax tree, read once: its nodes, constants and the origins of its names. Pure.
+
+`core/validators/effects/effect_uses.py` judges effects by it.
+"""
 
 from __future__ import annotations
 

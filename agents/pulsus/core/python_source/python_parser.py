@@ -1,5 +1,7 @@
 """Python source as a syntax tree, read by one thread at a time. Pure.
 
+Modules that are too expensive to parse are given up in `core/system/fork_pool.py`.
+
 CPython counts the depth of a tree for all threads together. If two read at once, one can get a
 `SystemError`, or a `RecursionError` for source that is not deep. So only this module calls
 `ast.parse`, and a library that parses does it under `only_reader`.

@@ -1,4 +1,7 @@
-"""Reads a module's syntax tree with the parents and the meaning of its names. Pure."""
+"""Reads a module's syntax tree with the parents and the meaning of its names. Pure.
+
+The guardrails of generated code (`core/compose/guardrails/`) judge a module by it.
+"""
 
 from __future__ import annotations
 
