@@ -1,6 +1,7 @@
 """Give values to inputs, none twice: the best joint choice by a bounded search. Pure.
 
-The scores of the choices are from `filler.py`.
+The scores of the choices are from `filler.py`. A tie between two inputs for one value is decided
+here.
 """
 
 from __future__ import annotations

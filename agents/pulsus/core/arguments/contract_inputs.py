@@ -1,4 +1,7 @@
-"""The inputs of a tool's entry point, as the filler reads them (docs/tool-contract.md). Pure."""
+"""The inputs of a tool's entry point, as the filler reads them (docs/tool-contract.md). Pure.
+
+`inputs.py` says which of them words of a request may fill.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Read values that stand beside the name of an input: "owner jan", "chown it to web:web". Pure.
 
-For tools that write. Such a value is only ever proposed.
+For tools that write; modes of files (chmod) are read here too. Such a value is only ever proposed.
+`write_choices.py` calls it; bare names such as "is nginx up" are read in `subject_names.py`.
 """
 
 from __future__ import annotations

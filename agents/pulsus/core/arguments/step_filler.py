@@ -1,4 +1,7 @@
-"""Fill the inputs of several tools that one request asks for, each from its own clause. Pure."""
+"""Fill the inputs of several tools that one request asks for, each from its own clause. Pure.
+
+One clause is read in `filler.py`. `routing/inputs/request_values.py` calls this for a route.
+"""
 
 from __future__ import annotations
 

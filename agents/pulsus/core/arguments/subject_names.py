@@ -2,6 +2,7 @@
 
 Nothing but its place in the sentence tells such a word from any other. So it counts only for the
 one input of the tool that asks for such a name, and only if the contract does not use the word.
+`filler.py` adds the value.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Read where a tool shall write, "set KEY to VALUE", and "overwrite the old one". Pure.
 
-Such a value is only ever proposed: what a tool may replace is never taken from words alone.
+Consent to overwrite, a dry run and a kill signal are read from the words here, and only ever
+proposed: what a tool may replace is never taken from words alone.
+`routing/inputs/request_values.py` calls it, and `routing/inputs/missing_inputs.py` asks the person.
 """
 
 from __future__ import annotations

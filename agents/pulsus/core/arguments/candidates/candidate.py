@@ -1,4 +1,7 @@
-"""A value that an input may take, and the kinds of span that the role of an input allows. Pure."""
+"""A value that an input may take, and the kinds of span that the role of an input allows. Pure.
+
+`find_candidates.py` finds the values of a request, and `fill_limits.py` has the thresholds.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Closed choices and listed examples that a request names, also by stem or misspelt. Pure."""
+"""Closed choices and listed examples that a request names, also by stem or misspelt (typo). Pure.
+
+A value that is not one of the choices is refused when inputs are parsed, in
+`execution/parse_inputs.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`True` for a flag that a request names, and `False` for one that it negates. Pure."""
+"""`True` for a flag that a request names, and `False` for one that it negates. Pure.
+
+Flags that a person alone gives (`force`, `overwrite`) are listed in `core/arguments/inputs.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Numbers of a request for an integer or number input, in the input's own unit. Pure.
 
+Units are converted here, and numbers out of the range of a port, a status or a year are dropped.
 The numbers of a request are found by `core/arguments/spans/find_spans.py`.
 """
 

@@ -1,9 +1,9 @@
 """Decide which unsure values a run may not leave out without asking. Pure.
 
-A plain word may be there for the sense of the request alone: "errors" names the tool. An
-identifier, a quoted text or a path is there for its value, and an answer without it is the answer
-to another request. The limits were chosen on 1,033 requests for tools that read
-(docs/benchmarks.md).
+`routing/inputs/missing_inputs.py` asks the person, or fails in a non-interactive run. A plain word
+may be there for the sense of the request alone: "errors" names the tool. An identifier, a quoted
+text or a path is there for its value, and an answer without it is the answer to another request.
+The limits were chosen on 1,033 requests for tools that read (docs/benchmarks.md).
 """
 
 from __future__ import annotations

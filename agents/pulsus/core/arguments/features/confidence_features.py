@@ -1,4 +1,7 @@
-"""The numbers that tell whether a chosen value is right, for the confidence model. Pure."""
+"""The numbers that tell whether a chosen value is right, for the confidence model. Pure.
+
+The thresholds are in `core/arguments/candidates/fill_limits.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Read a request for one tool: the values that each input may take, with their features. Pure."""
+"""Read a request for one tool: the values that each input may take, with their features. Pure.
+
+`core/arguments/filler.py` chooses among them.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
 """Find which value of the request a model's answer means; an answer that means none is dropped.
 
-The reading of the words decides what a value is: `two weeks` for `days` is 14, and a choice counts
-if the request has its words. The model only points at words. Pure.
+So a value that the model made up (hallucinated) is refused here. Inputs that the model of the agent
+invents are found in `agent/control/invented_inputs.py`. The reading of the words decides what a
+value is: `two weeks` for `days` is 14, and a choice counts if the request has its words. The model
+only points at words. Pure.
 """
 
 from __future__ import annotations

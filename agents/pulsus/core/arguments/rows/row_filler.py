@@ -1,4 +1,9 @@
-"""Fill the inputs of a tool that works on the rows of an earlier step (ADR 38). Pure."""
+"""Fill the inputs of a tool that works on the rows of an earlier step (ADR 38). Pure.
+
+A filter (column, operator, value) is read in `conditions.py`, a sort and "top 5" in `row_order.py`,
+columns and title of a table in `table_words.py`. That a clause is such an operation is decided in
+`core/compose/selection/row_operations.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Read the value of a condition in the type and unit of its column. Pure."""
+"""Read the value of a condition in the type and unit of its column. Pure.
+
+A number is converted to the unit of the column here.
+"""
 
 from __future__ import annotations
 

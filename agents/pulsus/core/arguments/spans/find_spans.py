@@ -1,4 +1,9 @@
-"""Find the typed values and the words of a request: paths, hosts, numbers, sizes, dates. Pure."""
+"""Find the typed values and the words of a request: paths, hosts, numbers, sizes, dates. Pure.
+
+The patterns are in `value_patterns.py`, and `convert_matches.py` turns text into values. The most
+characters and values of a request are limited here. Words behind `password` or `token` are left
+out.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """Read amounts with their unit: durations, sizes, percentages, money, numbers with letters. Pure.
 
-A duration is in seconds, a size in bytes. The units are in `number_words.py`.
+A duration is in seconds, a size in bytes. The units are in `number_words.py`, their factors in
+`core/text/unit_factors.py`. An input gets it in its own unit by
+`core/arguments/candidates/number_candidates.py`. Durations and sizes of shell commands are read in
+`commands/cost/quantities.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Words of requests for numbers and units (factors: core/text/unit_factors.py). Tables only.
 
-The numbers of a request are found by `find_spans.py`, and durations such as "two weeks" are read by
-`convert_matches.py`.
+The numbers of a request are found by `find_spans.py`, and durations such as "two weeks" are read in
+`measures.py`.
 """
 
 from __future__ import annotations
