@@ -1,9 +1,11 @@
 """Calibration: from signals to `p`, the probability that a tool is right (spec §5, τ).
 
-The weighted sum of §5 says which tool is better, not whether it is good enough: its height depends
-on the catalogue and on how many words the request has. A small logistic model says that. Its
-coefficients are data with their provenance, fitted by scripts/fit_calibration.py. The signals come
-from `calibration_signals.py`; `routing/search/ranking/value_evidence.py` may raise p afterwards.
+`core/compose/selection/choose_policy.py` compares p with the threshold τ. The weighted sum of §5
+says which tool is better, not whether it is good enough: its height depends on the catalogue and on
+how many words the request has. A small logistic model says that. Its coefficients are data with
+their provenance, fitted by scripts/fit_calibration.py; a project's own are fitted and checked in
+`routing/evaluation/calibration_fit.py`. The signals come from `calibration_signals.py`;
+`routing/search/ranking/value_evidence.py` may raise p afterwards.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Does the request ask for a change, and does the tool make one? (spec §6: partial fits)
 
 A tool that only reads must not answer "restart nginx", and a tool that deletes must not answer
-"show the largest files", however many words they share.
+"show the largest files", however many words they share. Its score is halved in `scorer.py`, and p
+lowered in `calibration.py`. Verbs are read in `core/text/verbs.py`. Opposite ages ("changed
+lately", "unused") are found in `opposite_age.py`.
 """
 
 from __future__ import annotations

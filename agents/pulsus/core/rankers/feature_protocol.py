@@ -1,4 +1,8 @@
-"""Protocols of ranking signals (spec §4) and of other sources about a request."""
+"""Protocols of ranking signals (spec §4) and of other sources about a request.
+
+`lexical_ranker.py` and `scorer.py` use them; features of plugins are checked in
+`plugins/contributions.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
 """Rank tools by the default engine, `lexical`: features, weights, order, p (§4, §5). Pure.
 
-Everything `--explain` prints is made here, from the numbers that decided.
+The score of one candidate is made in `scorer.py`, p in `calibration.py`, and the order of equals
+(ties) in `tie_breaks.py`. Typos and synonyms of the request are found in `lexical/query_terms.py`;
+weights are the setting `ranker.weights`. `routing/search/ranking/catalogue_ranking.py` asks for
+clauses and steps, and `routing/search/access_filter.py` excludes tools before.
 
-The score of one candidate is made in `scorer.py`, p in `calibration.py`, and the order of equals in
-`tie_breaks.py`. `routing/search/ranking/catalogue_ranking.py` asks for clauses and steps.
+Everything `--explain` prints is made here, from the numbers that decided.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Does the request ask for what changed lately, and the tool find what did not, or the reverse?
 
-"files changed in the last 2 days" shares its words with a tool for files that stayed unchanged, and
-is its opposite. Nothing in a count of words shows that. Pure.
+The score of such a tool is halved in `scorer.py`. "files changed in the last 2 days" shares its
+words with a tool for files that stayed unchanged, and is its opposite. Nothing in a count of words
+shows that. Pure.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Candidates as they are given back: p and every reason, of the numbers that decided (spec §5)."""
+"""Candidates as they are given back: p and every reason, of the numbers that decided (spec §5).
+
+`lexical_ranker.py` ranks them; their number is limited by `ranker.max_candidates`.
+"""
 
 from __future__ import annotations
 

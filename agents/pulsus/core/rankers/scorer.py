@@ -1,6 +1,8 @@
 """The score of one candidate: features, weights, anti-intents (spec §4).
 
-Which tool a request gets by these scores is decided in `core/compose/selection/choose_policy.py`.
+The penalties are here: for an anti-intent, for a mismatch of effects (`effect_mismatch.py`) or age
+(`opposite_age.py`). `lexical_ranker.py` ranks by the score. Which tool a request gets by these
+scores is decided in `core/compose/selection/choose_policy.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Query terms: a request with its synonyms, compounds and probable typos, weighted (spec §4)."""
+"""Query terms: a request with its synonyms, compounds and probable typos, weighted (spec §4).
+
+Misspelt words are corrected here, by their distance to known words, and the weight of a synonym or
+a typo is set here. The synonyms themselves are loaded in `routing/intent/synonyms.py`. Names of
+machines and options are dropped from a request here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Spellings of a tool's name in a request (spec §4 `name_similarity`, the exact part)."""
+"""Spellings of a tool's name in a request (spec §4 `name_similarity`, the exact part).
+
+`core/rankers/lexical_ranker.py` puts a tool that the request names first.
+"""
 
 from __future__ import annotations
 

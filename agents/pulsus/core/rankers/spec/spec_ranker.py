@@ -1,5 +1,7 @@
 """The ranking of spec §4 and §5 to the letter: features, weighted sum, τ, tie-breakers.
 
+Only the setting `ranker.engine = "spec"` uses it; the default is `core/rankers/lexical_ranker.py`.
+
 score = (name · name similarity + doc · keywords + history · success) / sum of the weights
 """
 
