@@ -1,4 +1,7 @@
-"""Ids and the clock: run ids and route ids. Pure: the time and the randomness come in as arguments."""
+"""Ids and the clock: run ids and route ids.
+
+Pure: the time and the randomness come in as arguments.
+"""
 
 from __future__ import annotations
 
