@@ -1,4 +1,8 @@
-"""Start Pulsus, as `python -m pulsus` or as the console script."""
+"""Start Pulsus, as `python -m pulsus` or as the console script.
+
+Ctrl-C while Python starts or ends is handled here; errors, exit codes and signals of a command are
+in `cli/main.py`.
+"""
 
 import gc
 import sys

@@ -1,7 +1,9 @@
 """Errors a caller can act on: a stable code, an exit status, a message and a hint.
 
-Exit statuses are those of docs/exit-codes.md. `cli/main.py` turns an error into a message and the
-exit status of the process.
+The exit code of every class stands here, and those of docs/exit-codes.md. A full disk, a read-only
+folder and a missing permission become an error in `storage_error`. `cli/main.py` turns an error
+into a message and the exit status of the process, `cli/console.py` prints it with its hint, and
+`web/refusals.py` makes a status of HTTP.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The command that adds an extra to this installation of Pulsus. Effect: reads its metadata.
 
-No package index has Pulsus, so a command with its name alone works only where it came from one.
+A missing extra or optional dependency is the error `ExtraMissing` of `errors.py`, which names this
+command. No package index has Pulsus, so a command with its name alone works only where it came from
+one.
 """
 
 from __future__ import annotations

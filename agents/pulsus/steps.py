@@ -1,8 +1,10 @@
 """Call the steps of a composed module. This module imports nothing of Pulsus.
 
-So a composed module also runs alone in the sandbox. It holds its plan as data and calls its steps
-by tool id. The process that runs the module decides which bytes run for an id: the sandbox harness
-and the worker each `bind` a runner that has the hash-pinned source of every step.
+Steps of a saved plan are run by `execution/engine/plan_run.py`, and a composed module that may
+write by `routing/plans/run_composition.py`. So a composed module also runs alone in the sandbox. It
+holds its plan as data and calls its steps by tool id. The process that runs the module decides
+which bytes run for an id: the sandbox harness and the worker each `bind` a runner that has the
+hash-pinned source of every step.
 """
 
 from __future__ import annotations
