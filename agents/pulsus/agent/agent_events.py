@@ -1,7 +1,10 @@
 """The events of an agent run, as clients see them (contracts, Commands and agent).
 
 Each event becomes one JSON object whose `event` is its name. Events carry no secret and no token:
-what emits them passes the redactor.
+`agent/agent_session.py` redacts each of them.
+
+They are sent to browsers as SSE by `web/api/event_stream.py`, and printed by
+`cli/agent/event_view.py`.
 """
 
 from __future__ import annotations

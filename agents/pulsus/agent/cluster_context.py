@@ -1,6 +1,6 @@
 """The state of the cluster for a prompt, within a time limit (tool calling chapter §32.3.2).
 
-A timeout leaves the word `*Unavailable.*` in the prompt.
+Its text is made by `kb/rag_context.py`. A timeout leaves the word `*Unavailable.*` in the prompt.
 
 Effect: those of the port, in a thread of its own. A run goes on without the context.
 """

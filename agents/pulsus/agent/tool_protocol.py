@@ -2,6 +2,8 @@
 
 A tool says first what a call needs, without any effect; gates decide on that alone. Only then it
 runs. Types only.
+
+The built-in tools are in `agent/tools/`, the errors of an envelope in `gates/tool_response.py`.
 """
 
 from __future__ import annotations

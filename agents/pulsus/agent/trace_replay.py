@@ -1,7 +1,8 @@
 """Replay a recorded agent run: decide its calls again, by the rules of now (spec §11; §32).
 
-`pulsus runs replay` shows it. A digest that does not fit means that the trace was changed, or that
-it held a secret.
+`pulsus runs replay` shows it. Inputs are recorded by `agent/loop/verdict_inputs.py`, and the trace
+is written by `core/telemetry/logging.py`. A digest that does not fit means that the trace was
+changed, or that it held a secret.
 
 The trace has the inputs of each verdict, secrets replaced by placeholders, and a keyed digest of
 the inputs as they were. Equal digests mean that the inputs are whole: then the verdict is derived

@@ -1,5 +1,7 @@
 """Verify a write without the model, when turns, budget or time have ended (architecture §7).
 
+The expected state after `start`, `stop` or `restart` is compared here.
+
 That every write is verified before the answer is the rule of `gates/workflow/workflow_state.py`.
 Which read verifies a command is in `gates/verifying_read.py`.
 

@@ -3,7 +3,7 @@
 It suggests allowed commands that are like the refused one. `pulsus commands classify --explain`
 shows it (`cli/commands/verdict_text.py`).
 
-Everything here is what `examine` and `judge_call` answer; nothing is decided anew.
+Everything here is what `examine` (`classify.py`) and `judge_call` answer; nothing is decided anew.
 """
 
 from __future__ import annotations

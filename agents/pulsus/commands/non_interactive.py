@@ -4,6 +4,8 @@ Commands that would wait for a password, open an editor or a pager, or follow a 
 their refusal here.
 
 That a call does not end by itself (`tail -f`) is the key `streams` of a program's table.
+
+That a call runs too long is decided in `cost/cost_limits.py`.
 """
 
 from __future__ import annotations

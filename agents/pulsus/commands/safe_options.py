@@ -1,5 +1,7 @@
 """Add options to a call, so that it runs no more than what was judged.
 
+The list is `safe_options.yaml`. `execution_plan.py` adds the options to the command that runs.
+
 Some programs run others that a folder's own settings name, or make a file that is not there, unless
 an option says no (`git diff --no-textconv`, `sqlite3 -readonly`, `restic --no-lock`).
 """

@@ -5,6 +5,8 @@ This is the cache of parsed YAML tables. A damaged cache file is written again.
 Importing YAML and parsing the rules takes longer than judging a command, and agents start Pulsus
 for each one. So what was parsed is kept as Python keeps compiled modules: in `__pycache__` beside
 the file, for exactly its time and size. A user who can write there can change the code as well.
+
+Settings have a cache of their own: `config/settings_cache.py`.
 """
 
 from __future__ import annotations

@@ -6,6 +6,9 @@ hint is a list or mapping. `k:=JSON` is literal JSON, also the way to give text 
 
 Refused here: an unknown input name (with the nearest one, for a typo), a duplicate one, a value of
 the wrong type, and a file over 16 MiB.
+
+A missing input is found in `routing/inputs/route_inputs.py`; after a tool itself rejected a call,
+`routing/inputs/rejected_inputs.py` asks again.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 (`commands/execution_plan.py`).
 
 That plan has the default timeout and output limit; here a command is ended and its output is cut at
-them. There is no connection to other hosts: `ssh`, `docker exec` and `kubectl` are programs that
-the gate judges as any other, together with the command that they are given.
+them. Commands of Pulsus itself are planned in `infra/local_command.py`. There is no connection to
+other hosts: `ssh`, `docker exec` and `kubectl` are programs that the gate judges as any other,
+together with the command that they are given.
 
 Effects: makes a private temporary folder, starts one process in a session of its own, ends it with
 all of its process group, and removes the folder.

@@ -2,6 +2,8 @@
 
 The messages for a timeout, a killed process, a path without permission and a report that is too
 large are worded here.
+
+The size limit and the timeout are arguments of `tool_process.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The built-in tools of the agent (assistant architecture §7, built_in_tools.yaml).
 
-The YAML file names each tool, its arguments and which of its actions write. `agent/tools/` runs
-them.
+The YAML file names each tool, its arguments and which of its actions write.
+`agent/tools/all_tools.py` makes them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Phantom numbers: find those in an answer that no tool result, request or context has. Pure.
 
+An answer with invented (hallucinated) numbers is sent back once, by `agent/loop/agent_loop.py`.
+
 A small model that read 23.5 GiB may write 16 GB. A number counts as grounded if a source has it,
 also rounded or in the other spelling of its thousands. Numbers below ten do not count: an answer
 may count what it lists. Digits within a word count as any others, and so do exponents, hexadecimal

@@ -1,5 +1,8 @@
 """Describe a call to the person who approves it: as a command, with its target and difference.
 
+The difference (diff) of a file edit is made by `approvals/cards/file_difference.py`.
+`gates/command_policy.py` judges a built-in tool by the command that is equivalent to it.
+
 Effect: only through `read_file`, which returns what a file holds now.
 """
 

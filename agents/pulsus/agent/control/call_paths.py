@@ -1,4 +1,7 @@
-"""The arguments of a call that may be paths, beside those that its tool declares."""
+"""The arguments of a call that may be paths, beside those that its tool declares.
+
+They are checked in `protection/self_protection.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
 """Decide if a call of the agent runs, is refused or needs approval (control levels; §2.6, §32).
 
-Rules refuse in a fixed order: Pulsus itself, secrets, commands that are no reads, reads sent to the
-tool that writes, the policy, targets that were not named. Only then the control level (`read_only`,
-`controlled`, `autonomous`) decides.
+Rules refuse in a fixed order: Pulsus itself (`protection/self_protection.py`), secrets, commands
+that are no reads, reads sent to the tool that writes, the policy (`gates/command_policy.py`),
+made-up targets (`target_grounding.py`). Only then the control level (`read_only`, `controlled`,
+`autonomous`) decides. Reads that would leak data need approval (`sent_words.py`).
 
-`build_call_question.py` builds the question to a person, and `person_asker.py` asks it. Its answer
-is kept in `call_approvals.py`, and "for this session" in `session_grants.py`. The verdict on a
-command is `commands/classify.py`, the ruling of the policy `gates/command_policy.py`. Repeated,
-excess and unknown calls are refused before, in `agent/loop/check_calls.py`.
+`build_call_question.py` builds the question to a person, `person_asker.py` asks it,
+`call_approvals.py` keeps the answer, and `session_grants.py` "for this session". Repeated, excess
+and unknown calls are refused before, in `agent/loop/check_calls.py`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """The answers of the command gate (verdict and ruling) that an agent session keeps.
 
+The verdict is made in `commands/classify.py`, the ruling in `gates/command_policy.py`.
+
 A cache of at most 64 answers.
 
 An answer counts as long as the same hosts of the command have been said.

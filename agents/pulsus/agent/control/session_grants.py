@@ -4,8 +4,9 @@
 same parsed program, options, target and risk, for at most an hour. High risk, unknown destinations
 and migrations get no grant: such a request has no key.
 
-Commands that no grant may cover are in `gates/repeated_commands.py`. If a grant covers a call is
-asked by `call_verdict.py`; `person_asker.py` gives grants.
+Which calls may be granted is decided in `build_call_question.py`, which commands in
+`gates/repeated_commands.py`. If a grant covers a call is asked by `call_verdict.py`;
+`person_asker.py` gives grants.
 """
 
 from __future__ import annotations

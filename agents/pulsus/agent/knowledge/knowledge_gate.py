@@ -1,7 +1,8 @@
 """Knowledge gate: answer a repeated read from the facts of the session (deep dive §2). Pure.
 
 It works like a cache: a fact of a compacted result, or from before the user asked to look again, is
-stale and does not answer. An answer from here verifies nothing: the workflow gate never sees it as
+stale and does not answer. Facts are evicted, and dropped after a write, in
+`knowledge_accumulator.py`. An answer from here verifies nothing: the workflow gate never sees it as
 a read.
 
 Asked by `agent/loop/check_calls.py` before a read runs.

@@ -2,6 +2,8 @@
 
 Line breaks and control characters, which could forge a fact, are removed here, and a long value is
 truncated.
+
+The limits of a session's facts are in `knowledge_accumulator.py`.
 """
 
 from __future__ import annotations

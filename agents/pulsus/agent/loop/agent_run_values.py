@@ -1,6 +1,8 @@
 """The values that change during one run of the agent: its state, its deeds, what it asked for.
 
 `agent_loop.py` runs the turns and decides by these values when a run ends.
+
+A turn that repeats the calls of the turn before is noticed here.
 """
 
 from __future__ import annotations

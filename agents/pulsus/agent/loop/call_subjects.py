@@ -1,4 +1,7 @@
-"""Find what a call changes or shows inside a machine, for the read that verifies it. Pure."""
+"""Find what a call changes or shows inside a machine, for the read that verifies it. Pure.
+
+The words of a command are read in `gates/subjects/command_subjects.py`.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 A server may send one character a second for hours. A worker thread of anyio would keep the process
 alive until it is done, long after the time of the run is over.
+
+The deadline is kept by `model_asker.py`.
 """
 
 from __future__ import annotations

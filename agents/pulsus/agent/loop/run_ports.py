@@ -1,4 +1,7 @@
-"""The outside of an agent run: a person, a verifier, a record and counters. Types only."""
+"""The outside of an agent run: a person, a verifier, a record and counters. Types only.
+
+`agent/agent_session.py` connects them; the trace is written by `core/telemetry/logging.py`.
+"""
 
 from __future__ import annotations
 

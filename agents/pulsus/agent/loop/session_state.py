@@ -2,6 +2,8 @@
 
 Every decision about a call is a function of this value and the call. Only `absorb_results.py` and
 `check_calls.py` make a new one.
+
+It is in memory and lost with the process: a saved chat is `agent/sessions/session_file.py`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 The setting `agent.max_turns` is the limit of turns; that of time (`agent.run_seconds`) is in
 `agent_loop.py`, which also ends a run by them; the budget of tokens is in `llm/budgeted_model.py`,
 the context window in `agent/model/context_limits.py`.
+
+Repeated calls and turns of errors are counted in `agent/answers/repeated_calls.py`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 A trace has them so that `pulsus runs replay` can decide each call again. No session reads them:
 what was discovered in one run is never known in another.
+
+`agent/trace_replay.py` compares them.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Names and states come from discovery, and any user may choose the name of a container. So each value
 is on one line, short, and in quotes.
+
+So a name cannot write lines of its own into the prompt (prompt injection).
 """
 
 from __future__ import annotations

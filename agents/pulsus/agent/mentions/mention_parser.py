@@ -1,6 +1,7 @@
 """The mentions in a request: `@name`, quoted names and canonical ids (deep dive §1). Pure.
 
-At most 20 mentions of a request count. `prefetcher.py` looks them up.
+At most 20 mentions of a request count. `prefetcher.py` looks them up, and `name_matching.py`
+decides which resource a name means.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Context prefetcher: resolve what a request mentions, before the model sees it (deep dive §1).
 
-An ambiguous name, or an unknown one, gets a note in the prompt (`context_summary.py`).
+Names are compared in `name_matching.py`. An ambiguous name, or an unknown one, gets a note in the
+prompt (`context_summary.py`).
 
 Effects: asks the inventory, and discovery about at most three mentioned resources.
 """

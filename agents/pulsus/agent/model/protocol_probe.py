@@ -1,6 +1,7 @@
 """Find out how a model calls tools best: by JSON objects in text, or natively. Effects: asks it.
 
-`pulsus doctor --model` shows it. The setting is `agent.protocol`.
+`pulsus doctor --model` shows it. The setting is `agent.protocol`, which
+`bootstrap/language_model.py` follows.
 
 Small models often write a correct JSON object, and miss the native interface; large ones do both
 well, and natively they can make several calls in one turn.

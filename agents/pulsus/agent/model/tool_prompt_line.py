@@ -2,6 +2,8 @@
 
 The lines of the built-in tools have 63 % of the characters of their JSON Schemas. They describe
 calls for the model only: constrained decoding and the gates use the schema.
+
+The schema of a catalogue tool is made in `agent/tools/catalogue/contract_schema.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """All tools of the agent for one project: the table of kinds, and the tools by name.
 
-Tools that `access.allow` or `access.deny` exclude are left out here. The folders that no tool may
-touch are listed here (`protected_folders`).
+Tools that `access.allow` or `access.deny` exclude (`routing/search/access_filter.py`) are left out
+here. The folders that no tool may touch are listed here (`protected_folders`).
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ A service is restarted through `infra/supervisors.py`, a command through `local/
 
 A service is controlled through the supervisor that has it. A command runs as it was approved.
 
-This is the tool that a model calls. The rules about calls are in `agent/control/`.
+This is the tool that a model calls. If a call is allowed is decided in
+`agent/control/call_verdict.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""`pulsus_discovery`: ports, files of settings and logs, and bind mounts of one resource."""
+"""`pulsus_discovery`: ports, files of settings and logs, and bind mounts of one resource.
+
+The details are read in `local/service_details.py`; resources are listed by
+`infra/local_machine.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`pulsus_docker`: the containers of this machine, through Docker or Podman (§7)."""
+"""`pulsus_docker`: the containers of this machine, through Docker or Podman (§7).
+
+Docker is asked through `infra/containers.py`. Without an engine, calls end with
+EXECUTION_CONTEXT_UNAVAILABLE.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 The atomic write, the backup of the previous version and the sha256 check after it are in
 `local/file_replacement.py`.
+
+Protected files are refused before, in `agent/control/protection/self_protection.py`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """`pulsus_kubernetes`: reads of a cluster through kubectl, if one is configured (§7).
 
+A request to the cluster has a timeout of 15 seconds.
+
 Nothing of a cluster is in the inventory yet, so a change could not be resolved: it is refused.
 """
 

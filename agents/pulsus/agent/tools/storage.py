@@ -1,4 +1,8 @@
-"""`pulsus_storage`: file systems, large folders, disks and pools of this machine (§7)."""
+"""`pulsus_storage`: file systems, large folders, disks and pools of this machine (§7).
+
+SMART health of a disk is read here. How full a disk may be is a threshold in
+`infra/local_facts.py`.
+"""
 
 from __future__ import annotations
 

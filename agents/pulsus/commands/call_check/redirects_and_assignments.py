@@ -1,6 +1,8 @@
 """Check what stands around a program's words: redirections and variables (`>f`, `LANG=C`).
 
 Output to a file (`>`, `>>`) and variables such as `LD_PRELOAD=…` are refused here.
+
+If such a command may run with an approval is decided in `gates/command_policy.py`.
 """
 
 from __future__ import annotations

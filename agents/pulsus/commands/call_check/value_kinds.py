@@ -1,5 +1,8 @@
 """Check one word against a kind that a table names (docs/commands.md lists them).
 
+Here the patterns of kinds (number, name, host, path, duration) are. A word that does not fit is
+refused in `arguments.py`.
+
 Kinds that look into a word or into all that follow (`sql:postgres`, `awk`, `command`) are content
 inspectors (`content_inspector.py`) or wrappers (`nested_commands.py`), not here.
 """

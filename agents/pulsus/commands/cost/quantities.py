@@ -1,4 +1,7 @@
-"""Numbers with a unit, as programs read them: times, counts and sizes. Pure."""
+"""Numbers with a unit, as programs read them: times, counts and sizes. Pure.
+
+`cost_estimate.py` uses them.
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,8 @@ unknown.
 
 Programs differ on what an address means: on backslashes, on `#` before `@`, on numbers with leading
 zeros. A text that they may read in two ways raises UnknownPlace, never the likelier of the two.
+
+The kinds of words that name hosts are in `named_destinations.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The hosts in the connection strings of databases, as their clients read them.
+"""The hosts in the connection strings (DSN) of databases, as their clients read them.
 
 Each reader gives the places of a word, none where the word names no place. It raises UnknownPlace
 if the word may name several.

@@ -1,5 +1,7 @@
 """Names that a program looks up in passing: in a filter, for its own address, in a port. Pure.
 
+A DNS lookup sends the name to a name server, so it counts as a destination.
+
 `ss dst web1` and `ping -I web1` do not connect to web1, but ask for its address.
 """
 

@@ -1,5 +1,8 @@
 """Judge calls of clouds' clients by the names of their operations.
 
+Patterns of read operations (`describe-*`, `list-*`) and of those that show secrets are in
+`cloud.yaml`.
+
 aws is `SERVICE OPERATION --option value…`, az is `GROUP… VERB --option value…`, linode-cli is
 `GROUP ACTION ID… --option value…`. None of them takes an operation from anywhere else.
 """

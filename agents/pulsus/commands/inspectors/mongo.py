@@ -1,5 +1,7 @@
 """Judge texts of the mongo shell: a small part of JavaScript, read strictly.
 
+A text over 6,000 characters is refused. The allowed methods are in `mongo_words.yaml`.
+
 `show …`, `use DB`, and chains of calls from `db`, `rs`, `sh` with literal arguments; nothing is
 assigned, no function is written, and every method and `$operator` is one that is listed.
 """

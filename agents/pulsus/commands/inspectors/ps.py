@@ -1,5 +1,7 @@
 """Judge calls of ps: some show the environments of other processes (ps(1), procps-ng).
 
+The environment may hold passwords and tokens, so such a call is refused.
+
 ps reads its words twice. First each word with a dash holds Unix options. If one of them does not
 parse (`-x`, a user that is not known, formats that contradict each other), all words are read again
 as BSD options, where `e` shows environments: `ps -axe`, `ps -ef -x`. `docker top` hands its words

@@ -1,5 +1,7 @@
 """Judge redis commands by the server's own flags (`redis_commands.yaml`).
 
+A write (`SET`, `DEL`), an unknown command and CONFIG GET of a password are refused.
+
 Arguments cannot turn a read into a write, but XREAD BLOCK waits, and ACL LOG RESET forgets.
 """
 

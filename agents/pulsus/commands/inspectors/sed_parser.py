@@ -1,5 +1,7 @@
 """A sed script as its commands (POSIX sed, GNU sed 4.9, BSD sed), or why it cannot be told.
 
+A script of more than 300 commands is refused here; `sed.py` judges what they do.
+
 Where the seds differ, as on a delimiter between brackets, a script is read both ways by the judge.
 """
 

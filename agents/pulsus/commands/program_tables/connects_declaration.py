@@ -1,5 +1,8 @@
 """`connects`: which words of a call name the places that a program connects to.
 
+Hosts are read by it in `commands/destinations/named_destinations.py`; which hosts are allowed is
+decided in `gates/egress.py`.
+
 A declaration is a line of tokens: `-h,--host=host` (a value of these options is a host),
 `0=url` (the first operand), `1+=host` (the second and all behind it), `last=host`,
 `else=local` (nothing else named a place), `also=dynamic`, `port=5432` (without a word that names

@@ -2,7 +2,8 @@
 
 A table of a project that the user did not approve is not used, a file with a duplicate key is
 refused, and a program without a table is unknown. What a table's keys mean is in
-`program_table.py`.
+`program_table.py`, mistakes are reported by `commands/table_check/checker.py`, and the folders of a
+project and its plugins come from `bootstrap/command_gate.py`.
 
 Effect: reads files. `tables/NAME.yaml` here, then what plugins and the project add; a folder that
 is searched earlier wins, so a project can replace what ships. A file may say `same_as: OTHER`.

@@ -5,6 +5,8 @@ The tables themselves are `commands/tables/NAME.yaml`: `systemctl.yaml` says tha
 
 Everything is an allow-list: an option, an operand or a subcommand that a table does not name makes
 the command a write.
+
+`call_check/judge.py` compares a call with it.
 """
 
 from __future__ import annotations

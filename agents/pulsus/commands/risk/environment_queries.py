@@ -4,6 +4,8 @@
 
 A call that asks for an environment by its name is refused. A description that holds one among other
 things (`docker inspect web`) is allowed, and the redactor hides its secrets.
+
+`secret_printing_calls.py` refuses other calls that print secrets.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Descriptions of services and containers that another program reads: `docker inspect web | jq …`.
 
+`docker inspect … | jq .Config.Env` is refused here, because passwords stand there.
+
 Such a description may hold an environment, whose secrets the redactor knows by their names. So a
 reader may neither ask for the environment alone nor write the text in a form without these names.
 """

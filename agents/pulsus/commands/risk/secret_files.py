@@ -2,7 +2,7 @@
 
 `~/.ssh/id_rsa`, `/etc/shadow`, `.env`: the list of such paths is `commands/rules/sensitive.yaml`,
 and a path is compared with it in `secret_paths.py`. `secret_printing_calls.py` has commands that
-print secrets without naming a file.
+print secrets without naming a file. Secrets in output are masked by `core/telemetry/redaction.py`.
 
 Every word of a command is looked at, in every spelling, but for programs that say of a file only
 what it is called (`ls`), and for patterns that are searched for.

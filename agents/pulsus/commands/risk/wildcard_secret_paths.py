@@ -1,5 +1,7 @@
 """Find patterns of paths that may stand for a secret, and folders with secrets below them.
 
+`secret_files.py` asks it about `cat /etc/sh*`, and about a search below /etc.
+
 A pattern has to name the place: if only its stars fit, it does not count.
 """
 

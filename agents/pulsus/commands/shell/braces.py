@@ -1,5 +1,7 @@
 """Brace expansion, as bash does it before anything else: `a{b,c}` is `ab ac`, `{1..3}` is `1 2 3`.
 
+More than 1,000 words are refused (`command_limits.py`).
+
 Only what reads the same in every bash is expanded: lists with commas and plain ranges, balanced.
 Everything else with a comma or two dots between braces is refused by `words.unquoted`.
 """

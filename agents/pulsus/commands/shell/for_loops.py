@@ -1,5 +1,7 @@
 """Loops over known words, written out: `for h in a b; do ssh $h uptime; done` is two calls of ssh.
 
+`while` and other loops are refused in `unsupported_syntax.py`.
+
 The shell runs the body once for each word, so the body is written down once for each, with the word
 in the place of the variable. What comes of it is read and judged like any other text, and that text
 is what `prepared` runs. Where parser and shell could see another loop, it is refused.

@@ -1,4 +1,7 @@
-"""Match patterns of file names, also with one another."""
+"""Match patterns of file names, also with one another.
+
+`commands/risk/wildcard_secret_paths.py` decides with it if a pattern may stand for a secret.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Paths that go up with `..`: a pattern such as `/etc/x/.*` does not say where they lead."""
+"""Paths that go up with `..`: a pattern such as `/etc/x/.*` does not say where they lead.
+
+`..` in the path of a secret is resolved in `commands/risk/secret_paths.py`.
+"""
 
 from __future__ import annotations
 

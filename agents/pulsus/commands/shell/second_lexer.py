@@ -1,5 +1,7 @@
 """A command's tokens by the shell's own rules (POSIX 2.3), to hold the parser's against.
 
+A difference between the two is refused in `script_parser.py`.
+
 Two readers have to agree on where every word and operator ends. This one knows nothing of grammar;
 what it cannot read (a quote that does not end) it says so.
 """

@@ -4,6 +4,8 @@ Quotes, escapes and `$` are read here.
 
 A word is taken apart here by POSIX quoting alone, from the exact bytes the parser called one word;
 what does not come out as a literal is refused. Parser and unquoter have to agree on where it ends.
+
+Variables and `$(…)` get their refusal from `unsupported_syntax.py`.
 """
 
 from __future__ import annotations

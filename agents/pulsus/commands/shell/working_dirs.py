@@ -1,4 +1,7 @@
-"""Find the folders in which the calls of a script may run, as far as its words say."""
+"""Find the folders in which the calls of a script may run, as far as its words say.
+
+`cd /etc && cat shadow` names /etc/shadow by it.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Keep a confined process from changing files: Landlock, and the paths that stay writable (ADR 28).
 
+A write outside the declared folders gets "permission denied" from the kernel by these rules. The
+folders are chosen in `declared_effects.py`.
+
 Runs in the tool's own process. Effect: the rules hold for good.
 """
 

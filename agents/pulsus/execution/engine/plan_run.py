@@ -2,7 +2,8 @@
 
 A failed step stops the run here unless it says `on_failure`; a failed verification, a cancelled run
 and a wait for approval are decided here too. Retries are decided in `retry.py`, skipped dependents
-in `schedule.py`. `_begin` skips a step whose condition (`when`) is false.
+in `schedule.py`, doubtful writes in `resume_decision.py`; `routing/plans/plan_host.py` asks for
+consent and runs the tool. `_begin` skips a step whose condition (`when`) is false.
 
 One thread schedules, writes the journal and asks for consent; the calls run in others. Effects:
 those of the steps, the journal, result files.

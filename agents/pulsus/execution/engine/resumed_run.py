@@ -1,6 +1,9 @@
 """Resume a run: set its steps back to where it can go on (ADR 42). Effect: writes the journal.
 
-What becomes of each step is decided in `resume_decision.py`.
+What becomes of each step is decided in `resume_decision.py`. `--settle` for a step that is not in
+doubt is refused here.
+
+`engine.py` (`_settle_doubts`) verifies the writes in doubt.
 """
 
 from __future__ import annotations

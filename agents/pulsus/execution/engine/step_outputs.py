@@ -1,6 +1,10 @@
 """Give steps the outputs of earlier ones, read from their result files (docs/plans.md).
 
+A result whose sha256 differs is refused in `execution/journal/run_folder.py`.
+
 Only hashes are held in memory, so that a plan of 10,000 steps is bounded. Effect: reads files.
+
+An expression over them is evaluated in `core/compose/plans/dsl/plan_values.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Values that describe runs of plans as the journal has them (ADR 42)."""
+"""Values that describe runs of plans as the journal has them (ADR 42).
+
+The states of a run and of a step are listed here. They are written by `journal.py`, and
+`interrupted` is decided in `run_queries.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Routing mismatch: refuse a call on a machine while something inside it is meant (§2.7).
 
+The parents of a resource are known from `explicit_access.py`.
+
 A file at the same path exists on the machine and in its container. Editing the wrong one looks like
 success and changes nothing.
 

@@ -1,7 +1,7 @@
 """Find the names of the things that a command changes or shows, to see if a read is of a write.
 
-So it decides if a read verifies a write. The state that waits for that read is in
-`gates/workflow/workflow_state.py`.
+So it decides if a read verifies a write; reads whose output is hidden or constant are in
+`shown_state.py`. The state that waits for that read is in `gates/workflow/workflow_state.py`.
 
 A read of a machine shows one of its many parts: `uptime` says nothing about a service that was
 restarted. Only a command whose words are known gives names. No effects.

@@ -1,5 +1,7 @@
 """Tell in which place a command names a thing: another machine, a namespace, another kind of thing.
 
+A read in another place does not verify a write.
+
 A container, a network and an image may share a name, and so may a service here and on another host.
 Pure.
 """

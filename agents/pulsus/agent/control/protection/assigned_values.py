@@ -1,5 +1,7 @@
 """Find what variables that a command sets may write or run: `GIT_TRACE=FILE`, `EDITOR=PROGRAM`.
 
+`LD_PRELOAD`, `PATH` and `BASH_ENV` replace what runs, so a write may not set them.
+
 Which variables name a file and which a program differs from program to program. So each value is
 judged as a path that is written, and as a command line. Pure.
 """

@@ -1,5 +1,7 @@
 """Find protected paths in the content of a file that decides what a call changes.
 
+Such files are Makefiles, compose files, scripts and lists of files.
+
 Effect: reads the files that such a call names, up to a limit. What they hold may change before the
 call runs, so a call without a finding is not known to be harmless.
 """

@@ -1,4 +1,4 @@
-"""Find words of a command that name files of Pulsus, or that lead to them.
+"""Find words of a command that name files of Pulsus (protected paths), or that lead to them.
 
 Effect: only through `ProtectedPlaces`, which follows links.
 """

@@ -1,6 +1,9 @@
 """Commands that change what runs later without naming a file: installers, crontab, `git config`.
 
-Writes of files are found by `startup_writes.py`. Effect: only through `StartupFiles`.
+`pip install`, `crontab` and `at` are found here.
+
+Writes of files are found by `startup_writes.py`, and the list of such files is
+`files/startup_files.py`. Effect: only through `StartupFiles`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The table of extractors, by tool and action. A tool that is missing gives no facts."""
+"""The table of extractors, by tool and action. A tool that is missing gives no facts.
+
+`agent/knowledge/knowledge_extractor.py` calls them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The type of an extractor, and results as short text. Pure; no result raises an error."""
+"""The type of an extractor, and results as short text. Pure; no result raises an error.
+
+The table of extractors is `all_extractors.py`.
+"""
 
 from __future__ import annotations
 

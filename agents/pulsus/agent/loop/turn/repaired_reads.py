@@ -1,5 +1,7 @@
 """One more call of a read that failed over inputs that the model made up (ADR 51). Pure.
 
+The inputs that are dropped are chosen in `agent/control/invented_inputs.py`.
+
 The second call is judged like one of its own. It is made at most once a call, and never of a write.
 """
 

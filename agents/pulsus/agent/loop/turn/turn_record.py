@@ -1,4 +1,7 @@
-"""The record of a turn: trace, counters and events of what happens to its calls."""
+"""The record of a turn: trace, counters and events of what happens to its calls.
+
+The file of the trace is written by `core/telemetry/logging.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The values of a turn: the result of its calls, and what changes while they are handled."""
+"""The values of a turn: the result of its calls, and what changes while they are handled.
+
+They are made in `turn_calls.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A tool's arguments as the JSON Schema that a model is shown. Pure."""
+"""A tool's arguments as the JSON Schema that a model is shown. Pure.
+
+Arguments that do not fit the schema are refused in `agent/loop/check_calls.py`.
+"""
 
 from __future__ import annotations
 

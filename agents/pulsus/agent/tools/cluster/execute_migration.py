@@ -1,7 +1,8 @@
 """`execute_migration`: a plan for a person to approve (tool calling §32.4). It never executes.
 
-The plan is checked first, against the facts of now. Only a plan whose every step holds becomes a
-card and suspends the agent.
+The plan is checked first, against the facts of now (`infra/migrations/check_migrations.py`), and a
+person approves it at `pulsus serve` (`web/migration_cards.py`). Only a plan whose every step holds
+becomes a card and suspends the agent.
 """
 
 from __future__ import annotations

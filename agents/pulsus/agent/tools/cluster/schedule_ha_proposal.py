@@ -1,5 +1,7 @@
 """`schedule_ha_proposal`: a placement plan from the facts (tool calling §32.1.2). It moves nothing.
 
+The solver has at most 10 seconds here. The plan is computed in `placement/placement_planner.py`.
+
 The model may name hosts and VMs. Their figures come from the knowledge base: a figure of the model
 that differs is refused, and never used.
 """

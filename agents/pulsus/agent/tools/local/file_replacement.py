@@ -1,7 +1,8 @@
 """Replace a file whole, and keep the previous version. Effects: writes files.
 
 The write is atomic (rename), the backups of the newest 200 edits are kept, and a file over 10 MiB
-is refused. A file that changed meanwhile is refused too.
+is refused. A file that changed meanwhile is refused too. Secret files are refused in
+`readable_files.py`.
 
 No link is followed: each folder of the path is opened by itself. The new file has the owner and
 the mode of the one before. After the write the file is read again and compared by SHA-256.

@@ -1,5 +1,7 @@
 """Figures of this machine now: processor, memory, disks, network, temperatures, processes.
 
+Their thresholds (disk full, memory, load) are in `infra/local_facts.py`.
+
 Effect: reads /proc and /sys by psutil, which belongs to the extra `agent`. Sizes are bytes, rates
 are bytes a second, shares are percent. Every function raises ExtraMissing without psutil.
 """

@@ -1,5 +1,8 @@
 """Judge awk programs: POSIX awk, gawk, mawk, original-awk (`awk`).
 
+`system()`, pipes, `getline` from a command and ENVIRON are refused. Loops are checked in
+`bounded_loops.py`, memory in `text_growth.py`.
+
 Refused: what runs a program, writes a file, loads code, opens a file whose name is computed, adds
 files to read or shows the whole environment. A loop outside the known forms may not end.
 """

@@ -1,4 +1,5 @@
-"""Find what makes a jq program fill the memory: long repeats, far indexes, and many rows.
+"""Find what makes a jq program fill the memory (out of memory): long repeats, far indexes, and many
+rows.
 
 The tokens are read without their data, so a form that may grow without measure counts as one that
 does: `"x" * 1e10`, `.[1e9] = 1`. What doubles its input again and again is in `doubling.py`.

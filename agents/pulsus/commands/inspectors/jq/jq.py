@@ -2,6 +2,8 @@
 
 Endless functions (`repeat`, `while`), recursion and the environment (`env`) are refused. Neither
 language can write or run anything but through the few names that are refused here.
+
+Memory is checked in `growth.py` and `doubling.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Commands that a database's own client understands beside SQL: those that read.
 
 Exact spellings with plain arguments. Backticks, pipes and a second command are refused.
+
+Settings with passwords (`dconfig` of psql) are refused in `printed_settings.py`.
 """
 
 from __future__ import annotations

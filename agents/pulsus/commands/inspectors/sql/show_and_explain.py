@@ -1,4 +1,7 @@
-"""Statements that read and are no queries, such as SHOW, DESCRIBE, EXPLAIN and PRAGMA."""
+"""Statements that read and are no queries, such as SHOW, DESCRIBE, EXPLAIN and PRAGMA.
+
+EXPLAIN ANALYZE runs its statement, so that statement has to read too.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,9 @@
 INSERT, UPDATE, DELETE, DDL and other words of writes are refused here.
 
 Two opinions have to agree: the words (`statements`), where every function is listed, and the tree
-that sqlglot makes of them (`syntax_tree`). Several statements read if each does.
+that sqlglot makes of them (`syntax_tree`). Functions are listed for `sql_functions.py`; joins
+without a condition are found in `unbounded_joins.py`, generated rows in `row_series.py`. Several
+statements read if each does.
 """
 
 from __future__ import annotations

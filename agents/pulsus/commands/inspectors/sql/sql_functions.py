@@ -1,4 +1,7 @@
-"""Every function that SQL calls is one that is known to read (`sql_functions.yaml`)."""
+"""Every function that SQL calls is one that is known to read (`sql_functions.yaml`).
+
+An unknown function is refused here, `pg_sleep` and others that wait are returned.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Check sqlglot's tree of a statement: it may contain only kinds of nodes that read.
 
+A recursive query (WITH RECURSIVE) that may not end is refused here.
+
 This is a second opinion beside the words (`sql.py`): both have to agree that it reads.
 """
 

@@ -1,5 +1,7 @@
 """Find what a call writes below a folder that it names, and links there that lead to Pulsus.
 
+`cp`, `rsync`, `tar -x` and `unzip` may write through a symlink: they are judged here.
+
 Effect: `find_link` lists folders. It opens no file.
 """
 

@@ -1,5 +1,7 @@
 """Know every regular file below some places by its identity: device and number.
 
+A cache of inodes, asked by `linked_files.py` for hard links.
+
 Effect: lists folders and looks at the facts of files. It opens no file.
 """
 

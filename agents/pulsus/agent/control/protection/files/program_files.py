@@ -1,6 +1,8 @@
 """Programs that calls of the agent run by name, and libraries that every program loads.
 
 What is written there runs with the next read, which no person is asked about.
+
+`startup_files.py` refuses writes to them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Find the other names that mounts give to places: bind mounts, and a file system mounted twice.
 
+`protected_places.py` asks it.
+
 Effect: `MountTable` reads the kernel's table of mounts. The rest is pure.
 
 The table says of each mount which folder of which file system stands there. So the other names of

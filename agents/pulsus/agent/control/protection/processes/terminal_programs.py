@@ -1,5 +1,7 @@
 """Find calls that type at a terminal for a person, or that open this machine to a container. Pure.
 
+`tmux send-keys`, `xdotool` and `docker run --privileged` are found here.
+
 A person answers questions of Pulsus at a terminal. A call that types there would answer for the
 person.
 """
