@@ -1,8 +1,10 @@
 """Connect to allowed hosts, after a check of the addresses behind their names (spec §17).
 
-A name that leads to a private, local or metadata address is refused (DNS rebinding); which
-addresses are public is decided in `core/system/public_address.py`. Before, `network_relay.py`
-compares the host with the allowlist. Effect: looks up names and connects.
+A name that leads to a private, local or metadata address is refused (DNS rebinding, SSRF);
+`core/system/public_address.py` decides which addresses are public. Before, `network_relay.py`
+compares the host with the allowlist. This is for dry runs: hosts of a real run are decided in
+`execution/confinement/declared_effects.py`, those of shell commands in `gates/egress.py`. Effect:
+looks up names and connects.
 """
 
 from __future__ import annotations

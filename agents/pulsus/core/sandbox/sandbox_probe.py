@@ -1,8 +1,8 @@
 """Run a job in a sandbox that works on this machine, or say why none does (spec §17).
 
-It decides that the sandbox is unavailable (bubblewrap missing, user namespaces forbidden by a
-kernel switch, interpreter unreadable), and which fix is shown. Without a sandbox a job is
-unverified, never run outside. A usable bubblewrap is found in `isolation/bubblewrap.py`.
+It decides that no sandbox is available (bubblewrap missing, user namespaces forbidden by a kernel
+switch, interpreter unreadable), and which fix `pulsus doctor` shows. Without a sandbox a job is
+unverified and never runs outside. A usable bubblewrap is found in `isolation/bubblewrap.py`.
 
 Effect: starts sandboxes. The result of the probe is remembered in a process.
 """

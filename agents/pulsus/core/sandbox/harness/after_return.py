@@ -1,8 +1,9 @@
 """Do what follows the return of an entry point (spec §8, §12).
 
-Runs inside the sandbox. A real run ends as a Python program does: it waits for threads, runs exit
-handlers and drops objects. A dry run does the same, while the host can still see it. Standard
-library only, and little of it, because it is loaded at every start.
+A thread that still runs after the return delays the end here; the timeout is in
+`core/sandbox/sandbox_session.py`. Runs inside the sandbox. A real run ends as a Python program
+does: it waits for threads, runs exit handlers and drops objects. A dry run does the same, while the
+host can still see it. Standard library only, and little of it, because it is loaded at every start.
 """
 
 from __future__ import annotations

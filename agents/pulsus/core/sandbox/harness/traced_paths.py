@@ -1,7 +1,8 @@
 """Resolve a path as the process that names it sees it (spec §8, §17).
 
-This is the one place that follows links, for the host's view and for the hook on Python's events.
-Each passes its way to read a link. Loaded at every start inside the sandbox, so it imports nothing.
+This is the one place that follows links (symlinks), for the host's view and for the hook on
+Python's events. Each passes its way to read a link. Loaded at every start inside the sandbox, so it
+imports nothing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Limit a whole sandbox with control groups, if Pulsus may make them (spec §17).
 
-Root may, and so may a user to whom a group was delegated. Version 1 (one tree for each controller)
+The memory and process limits of the kernel are set here, and it says if a process was ended for
+lack of memory (OOM). A real run of a tool is limited in `execution/confinement/`. Root may make
+groups, and so may a user to whom a group was delegated. Version 1 (one tree for each controller)
 and version 2 are supported. Each sandbox gets a new group before the candidate is loaded, and the
 group is removed afterwards. Without a group, rlimits and the resource monitor limit the sandbox.
 Effect: makes and removes folders of the control-group file system.

@@ -1,5 +1,7 @@
 """Tell calls on the sandbox's own processes from calls on others (spec §8).
 
+A kill of a foreign process is noted here as an effect of the candidate.
+
 The kernel numbers the processes of a namespace one after another. So a number above the highest one
 that was seen in the sandbox belongs to others. Calls that start a process are not shown: a signal
 that comes meanwhile would end them (EINTR), which no program expects of `fork`. Effect: reads
