@@ -1,12 +1,13 @@
 """The decision log: who decided what, chained by hashes (spec §10, §17). Effect: appends files.
 
 `.pulsus/audit/` holds numbered segments of lines (log_record.py) and `head.json`, which names the
-last one. A record is on the disk before the head names it, so after a crash the head is at most
-one append behind, and only what lies behind the head may be cut short. Anything else was changed
-by hand: nothing is appended to it any more. What this can and cannot prove is in ADR 21.
+last one. An old log is rotated (`pulsus gc`) by `log_rotation.py`, read by `log_reader.py`, and
+tampering is found by `verify_log.py`; `user_witness.py` remembers outside the project what this
+user saw of it. Traces and the app log are in `core/telemetry/logging.py`.
 
-An old log is rotated (`pulsus gc`) by `log_rotation.py`, read by `log_reader.py` and checked by
-`verify_log.py`; `user_witness.py` remembers outside the project what this user saw of it.
+A record is on the disk before the head names it, so after a crash the head is at most one append
+behind, and only what lies behind the head may be cut short. Anything else was changed by hand:
+nothing is appended to it any more. What this can and cannot prove is in ADR 21.
 """
 
 from __future__ import annotations

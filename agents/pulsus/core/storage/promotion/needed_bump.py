@@ -1,6 +1,7 @@
 """SemVer rules: is a change of a tool major, minor or patch for its callers (spec §10)? Pure.
 
-`choose_version.py` makes the next version from it, with the replayed examples.
+Breaking changes of an interface are found here. `choose_version.py` makes the next version from it,
+with the replayed examples.
 
 Read from source, never imported. Arguments are compared by griffe; what it leaves open (hints,
 names swallowed by `**kwargs`) and what is only in the docstring is compared here. ADR 20 has the

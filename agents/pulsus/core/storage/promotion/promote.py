@@ -2,9 +2,10 @@
 
 Module, kept version, CHANGELOG and `metadata.jsonl` change together, under one lock for the whole
 catalogue (`core/storage/catalogue_lock.py`), and the decision log says who decided it. If a module
-may be promoted is decided in `routing/delivery/deliver.py`, its version in `choose_version.py`. An
-invalid name or place is refused in `core/storage/records/promotion_target.py`; a file that no
-record knows is not overwritten, which `core/storage/records/current_revision.py` decides.
+may be promoted is decided in `routing/delivery/deliver.py`, without a person in
+`approvals/unattended.py`; its version is chosen in `choose_version.py`. An invalid name or place is
+refused in `core/storage/records/promotion_target.py`; a file that no record knows is not
+overwritten, which `core/storage/records/current_revision.py` decides.
 """
 
 from __future__ import annotations

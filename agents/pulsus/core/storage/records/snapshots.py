@@ -1,8 +1,10 @@
 """The bytes of what is promoted now, kept for edits in place. Effect: files.
 
-`.pulsus/versions/<sha256>.py`. The catalogue holds a version's bytes once: in place while it is
-the latest, in `.versions/` behind it (ADR 20). An edit in place overwrites the first, and a
-snapshot brings them back. It is a cache: what is missing is looked for elsewhere.
+A promoted file that was edited in place is brought back or compared by them, in
+`routing/delivery/edited_in_place.py`. `.pulsus/versions/<sha256>.py`. The catalogue holds a
+version's bytes once: in place while it is the latest, in `.versions/` behind it (ADR 20). An edit
+in place overwrites the first, and a snapshot brings them back. It is a cache: what is missing is
+looked for elsewhere.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """One open connection to `state.db`, shared by the threads of a server. Effect: reads, writes it.
 
+A busy or locked database becomes an error in `state_db.py`.
+
 To open the database takes longer than to use it: its owner, its seal and its version are checked,
 and the last connection that closes copies the write-ahead log into the file.
 """
