@@ -1,7 +1,8 @@
 """Lists the files that differ from a revision, and the tool modules that git ignores.
 
-An ignored module is never committed, so no review sees it. A tracked module is committed, whatever
-rule matches it. Effect: asks git.
+`pulsus validate --changed-since` asks for the first, `pulsus tools check` for the second. An
+ignored module (.gitignore) is never committed, so no review sees it. A tracked module is committed,
+whatever rule matches it. A revision that git does not know is reported here. Effect: asks git.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Reads a repository's objects and starts nothing that its configuration names (ADR 31).
 
-Work-tree files are read by Python: `git status` and `git diff` would run the filters of
+Signatures of commits are read here; `routing/delivery/approved_records_check.py` decides if the key
+is trusted. Work-tree files are read by Python: `git status` and `git diff` would run the filters of
 `.gitattributes`. Effect: asks git.
 """
 

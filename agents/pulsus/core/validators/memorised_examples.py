@@ -1,7 +1,8 @@
 """Refuse modules of any author that memorised their examples (spec §8, ADR 33). Pure.
 
-This reads the source of any author. A table of the examples proves nothing, and is refused.
-Code with the inputs and results of every example may be honest (a table of units), so its proof is
+A module with hardcoded results, or one that reads its own docstring or source, is refused here.
+This reads the source of any author. A table of the examples proves nothing, and is refused. Code
+with the inputs and results of every example may be honest (a table of units), so its proof is
 `shape`. The dry run finds hidden copies, because it also runs the module without its examples.
 
 Signs in a generated module that only stop an approval without a person are found by

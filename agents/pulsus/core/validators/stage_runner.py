@@ -1,8 +1,9 @@
 """Runs the slow steps on modules that passed the gate: lint, types, import, dry run (spec §8).
 
-Effect: runs checkers and sandboxes. The steps are in `steps/`: `ruff.py` (lint), `mypy.py` (types),
+How many sandboxes run at once is decided here, and a module that waits too long for a slot is
+reported as busy. The steps are in `steps/`: `ruff.py` (lint), `mypy.py` (types),
 `smoke_and_dry_run.py` (import smoke test, dry run), `installed_packages.py`. Before them comes
-`static_gate.py`; `pipeline.py` puts all in order.
+`static_gate.py`; `pipeline.py` puts all in order. Effect: runs checkers and sandboxes.
 """
 
 from __future__ import annotations

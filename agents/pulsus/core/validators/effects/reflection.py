@@ -1,4 +1,7 @@
-"""Finds ways to a function other than its name: patterns, format fields, classes. Pure."""
+"""Finds ways to a function other than its name: patterns, format fields, classes. Pure.
+
+`getattr` with a text and similar ways around a name are found here; `effect_uses.py` asks.
+"""
 
 from __future__ import annotations
 

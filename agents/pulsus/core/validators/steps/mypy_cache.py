@@ -1,8 +1,9 @@
 """Manages mypy's cache of libraries. Effect: makes and removes files below one folder.
 
-Each mypy, Python, set of flags and set of installed stubs has its own folder, so that none undoes
-another's work. mypy replaces its files whole, so several runs may share them. The cache holds
-nothing about candidates.
+When this cache is stale is decided here; the cache of verdicts is
+`core/validators/verdict_cache.py`. Each mypy, Python, set of flags and set of installed stubs has
+its own folder, so that none undoes another's work. mypy replaces its files whole, so several runs
+may share them. The cache holds nothing about candidates.
 """
 
 from __future__ import annotations
