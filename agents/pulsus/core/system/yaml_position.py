@@ -1,4 +1,7 @@
-"""Find the line and column of a place in a YAML or JSON document, for error messages. Pure."""
+"""Find the line and column of a place in a YAML or JSON document, for error messages. Pure.
+
+Duplicate keys and syntax errors are refused in `strict_yaml.py`.
+"""
 
 from __future__ import annotations
 
