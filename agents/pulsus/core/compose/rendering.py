@@ -1,4 +1,8 @@
-"""Render the templates of prompts, skeletons and composed modules (jinja2). Effect: reads them."""
+"""Render the templates of prompts, skeletons and composed modules (jinja2). Effect: reads them.
+
+Results and plans are shown to a person in `cli/results/` and `cli/render/`. The text of a composed
+module is written in `core/compose/plans/module_source.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Build the docstring contract of a composed module (docs/tool-contract.md). Pure."""
+"""Build the docstring contract of a composed module (docs/tool-contract.md). Pure.
+
+Kind, effects and secrets of a composition are the union of its steps' here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Build an example for a composed module from the examples of its steps (spec §6, §8). Pure."""
+"""Build an example for a composed module from the examples of its steps (spec §6, §8). Pure.
+
+`core/validators/steps/smoke_and_dry_run.py` runs it.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Decide which tool a part of a request belongs to: the one before it, or one for rows. Pure.
 
-Grammar finds the parts (`cut_points.py`). Three of them need the contract of the tool before:
+Grammar finds the parts (`cut_points.py`), and `request_split.py` decides where to cut. Three of
+them need the contract of the tool before:
 
 - "the 15 heaviest" is an input of a tool that limits its own rows, and else a step that sorts.
 - "with more than 500 sockets" is a filter if `sockets` is a field of the rows and no input.

@@ -1,4 +1,7 @@
-"""Find the places where a request may be cut, by grammar alone (then: `request_split.py`). Pure."""
+"""Find the places where a request may be cut, by grammar alone (then: `request_split.py`). Pure.
+
+Words such as "then", commas and colons, and the most pieces (`MAX_PIECES`), stand here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Infer from examples how an unwritten tool is called: its arguments and its result. Pure."""
+"""Infer from examples how an unwritten tool is called: its arguments and its result. Pure.
+
+`scaffold.py` writes the signature. That of an existing module is read in
+`core/contract/entry_point.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Find what an expression reads in its parsed form, and refuse names and calls (ADR 43). Pure."""
+"""Find what an expression reads in its parsed form, and refuse names and calls (ADR 43). Pure.
+
+Only `input.NAME`, `steps.ID.outputs.NAME` and `item` may be read. A step or parameter that does not
+exist is refused in `plan_checks.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Read the fields of a plan file: mappings, texts, names and numbers, each with its place. Pure."""
+"""Read the fields of a plan file: mappings, texts, names and numbers, each with its place. Pure.
+
+An unknown key (with the nearest known one), a missing key and a value of the wrong type are refused
+here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Check that a value of a plan is JSON: finite numbers, text as keys, valid Unicode. Pure."""
+"""Check that a value of a plan is JSON: finite numbers, text as keys, valid Unicode. Pure.
+
+NaN, infinity and values that are nested too deep are refused here.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 r"""Convert the inputs of a step to JSON values and back (spec §6).
 
-Text that is exactly one `{{ expression }}` is a reference or an expression, and keeps its type.
-Other text with `{{ }}` is a template. Literal braces are written `\{{`, so that a constant is never
-read as a reference.
+References and templates are parsed here; `expressions.py` evaluates expressions, and
+`plan_checks.py` refuses references to unknown steps. Text that is exactly one `{{ expression }}` is
+a reference or an expression, and keeps its type. Other text with `{{ }}` is a template. Literal
+braces are written `\{{`, so that a constant is never read as a reference.
 """
 
 from __future__ import annotations
