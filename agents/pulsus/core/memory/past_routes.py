@@ -3,7 +3,7 @@
 Past requests are kept here, redacted; the newest `_MAX_READ_BYTES` (4 MiB) are read, older ones are
 forgotten. Success counts of a tool come from here; `core/rankers/history_feature.py` makes a score
 of them, and `core/memory/recall.py` compares requests. `routing/search/past_request_store.py`
-caches what was read.
+caches what was read. Chats of the agent are kept in `agent/sessions/session_file.py`.
 """
 
 from __future__ import annotations

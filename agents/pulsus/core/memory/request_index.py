@@ -1,4 +1,8 @@
-"""Past requests as columns: searched by phrase, small enough to keep as one file (ADR 16). Pure."""
+"""Past requests as columns: searched by phrase, small enough to keep as one file (ADR 16). Pure.
+
+How past requests fade (decay) with their age is computed here; `recall.py` compares them, and
+`past_routes.py` keeps them.
+"""
 
 from __future__ import annotations
 
