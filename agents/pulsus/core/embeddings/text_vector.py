@@ -1,4 +1,8 @@
-"""A text and its parts as one vector, so that no part is lost in the whole. Pure."""
+"""A text and its parts as one vector, so that no part is lost in the whole. Pure.
+
+`encoder.py` has the model, and `routing/search/catalogue_vectors.py` says which text of a tool
+counts.
+"""
 
 from __future__ import annotations
 
