@@ -1,8 +1,8 @@
 """Read the bytes of dumps in a text, so that no secret is shown in another writing. Pure.
 
-`xxd`, `od`, `hexdump`, `base64` and `base32` write a text as numbers or letters of their own, in
-lines that cut a secret in pieces. What they show is read as one text, and hidden whole if a secret
-is in it. A dump within a dump is not read.
+`redaction.py` calls this module. `xxd`, `od`, `hexdump`, `base64` and `base32` write a text as
+numbers or letters of their own, in lines that cut a secret in pieces. What they show is read as one
+text, and hidden whole if a secret is in it. A dump within a dump is not read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Fold a text to what a reader sees, so that no secret hides between the characters. Pure.
 
-Sequences that colour a terminal, characters without width, wide forms and letters of another
-alphabet within a Latin word, or codes of letters, split a token or change the name before it, and
-are read over.
+`redaction.py` calls this module. Hidden characters in a module are refused in
+`core/validators/unicode/hidden_characters.py`. Sequences that colour a terminal, characters without
+width, wide forms and letters of another alphabet within a Latin word, or codes of letters, split a
+token or change the name before it, and are read over.
 """
 
 from __future__ import annotations

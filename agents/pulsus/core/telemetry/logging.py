@@ -3,8 +3,9 @@
 The trace of a run is written to `logs/runs/<run_id>/steps.log` here, the app log to
 `logs/app/DAY/pulsus.log`. Only `app`, `runs`, `validation` and `metrics` exist there. Everything
 passes the redactor (`redaction.py`). Counters are written by `metrics.py`, validation logs by
-`core/validators/module_verdict.py`; old logs are deleted by `core/storage/retention.py`. Decisions
-that must stay are in `core/storage/decision_log/decision_log.py`.
+`core/validators/module_verdict.py`, warnings on the terminal by `cli/command_warnings.py`; old logs
+are deleted by `core/storage/retention.py`. Decisions that must stay are in
+`core/storage/decision_log/decision_log.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Private keys in a text: whole blocks, blocks that are cut, and lines without their block.
+"""Private keys (PEM, SSH) in a text: whole blocks, blocks that are cut, lines without their block.
 
 redaction_rules.py applies these rules first. Every pattern is linear in the text.
 """
