@@ -1,4 +1,7 @@
-"""Phrases that two requests are compared by: stems and word pairs (ADR 16). Pure."""
+"""Phrases that two requests are compared by: stems and word pairs (ADR 16). Pure.
+
+`core/memory/recall.py` compares past requests by them.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Numbers with the unit that their name announces: bytes, percent, durations, times. Pure.
 
-Sizes and times of results are made readable (`1.2 GiB`) here. Units of a request are read in
-`core/arguments/spans/measures.py`.
+Sizes and times of results are made readable (`1.2 GiB`) here; `cli/results/value_text.py` shows
+times in the local time zone. Units of a request are read in `core/arguments/spans/measures.py`.
 """
 
 from __future__ import annotations

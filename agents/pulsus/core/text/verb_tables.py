@@ -1,6 +1,6 @@
 """Words by which requests (verbs.py) and command lines (command_line.py) are read. Reads a file.
 
-The words and what each table is for stand in `verbs.txt`.
+The words that mean a change (a write) stand in `verbs.txt`, and what each table is for.
 """
 
 from __future__ import annotations
