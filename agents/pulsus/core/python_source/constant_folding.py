@@ -1,6 +1,7 @@
 """Folds expressions to constant text without running the module. Pure.
 
-Folded are constants, names bound once, joins, `/`, f-strings, templates and a few text methods.
+`core/validators/effects/constant_targets.py` finds constant paths and hosts by it. Folded are
+constants, names bound once, joins, `/`, f-strings, templates and a few text methods.
 """
 
 from __future__ import annotations

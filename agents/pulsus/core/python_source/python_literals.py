@@ -1,4 +1,8 @@
-"""Python source as values, and values as source in the form `ruff format` gives them. Pure."""
+"""Python source as values, and values as source in the form `ruff format` gives them. Pure.
+
+Effects and guardrails are judged elsewhere: `core/validators/effects/` and
+`core/compose/guardrails/`.
+"""
 
 from __future__ import annotations
 
