@@ -1,5 +1,7 @@
 """Read what "it", "there" and "that file" mean in a part of a request: a value of a part before it.
 
+A pronoun in a plan of several steps is judged in `core/compose/plans/unconnected_steps.py`.
+
 Pure. Only for tools that write, and the value is only ever proposed. Where two things may be meant,
 none is taken.
 """

@@ -1,4 +1,7 @@
-"""Texts of a request for a string input, in the form that its description asks for. Pure."""
+"""Texts of a request for a string input, in the form that its description asks for. Pure.
+
+Dates and times get the form here that the input's description asks for.
+"""
 
 from __future__ import annotations
 

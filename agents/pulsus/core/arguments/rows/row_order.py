@@ -1,4 +1,7 @@
-"""Read an order of rows from words: the column, how many rows, and the direction (ADR 38). Pure."""
+"""Read an order of rows from words: the column, how many rows, and the direction (ADR 38). Pure.
+
+"Top 5", "largest first" and "oldest" are read here. `row_filler.py` fills the inputs of a sort.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Read the columns and the title of a table from words (ADR 38). Pure."""
+"""Read the columns and the title of a table from words (ADR 38). Pure.
+
+`row_filler.py` fills the inputs. How a table is printed is decided in `cli/results/table_lines.py`.
+"""
 
 from __future__ import annotations
 

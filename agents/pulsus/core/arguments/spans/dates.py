@@ -1,7 +1,8 @@
 """Read written dates and times of day as ISO 8601: `May 5, 2023`, `8am`, `half past six`. Pure.
 
-Durations ("two weeks") are read by `measures.py` with the units of `number_words.py`, and
-"today" and "yesterday" by `core/arguments/word_values.py`.
+An impossible date (February 30) and a date without a year are no value here. Durations ("two
+weeks") are read by `measures.py` with the units of `number_words.py`, and "today" and "yesterday"
+by `core/arguments/word_values.py`.
 """
 
 from __future__ import annotations

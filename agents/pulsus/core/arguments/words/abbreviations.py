@@ -1,4 +1,7 @@
-"""Short forms that people type for words of contracts: `mem` for memory, `v6` for IPv6. Pure."""
+"""Short forms that people type for words of contracts: `mem` for memory, `v6` for IPv6. Pure.
+
+Synonyms for ranking are in `routing/intent/synonyms.py`.
+"""
 
 from __future__ import annotations
 
