@@ -1,7 +1,9 @@
 """Shared types of routing (spec §2). Every type that several packages use is defined here, once.
 
 All are frozen values without behaviour of their own. Discovery makes a `ToolSpec`, the scorer a
-`Ranked`, the pipeline a `ValidationReport`; a `RouteOutcome` holds everything of one run.
+`Ranked`, the pipeline a `ValidationReport`; a `RouteOutcome` holds everything of one run. Only a
+`ValidatedModule` can be promoted, and it refuses a report that is not accepted. Types of settings
+are in `config/settings.py`, errors in `errors.py`, types of the agent in `agent/tool_protocol.py`.
 """
 
 from __future__ import annotations
