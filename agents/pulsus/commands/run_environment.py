@@ -1,8 +1,8 @@
 """The environment variables of an allowed command, and its private folder.
 
 PATH, the pager and the locale are fixed here. Secrets of the caller's environment are left out by
-`execution_plan.py`. The variables for git keep it from running the programs that a repository's
-settings name: they come after these settings, and win. No variable can take away
+`execution_plan.py`. The variables for git keep it from running hooks and other programs that a
+repository's settings name: they come after these settings, and win. No variable can take away
 `filter.NAME.clean`, because NAME can be anything (docs/commands.md, Known limits).
 
 A read may keep a cache, a history or a log. Those go to a folder that is made for one run and

@@ -4,8 +4,8 @@
 hint is a list or mapping. `k:=JSON` is literal JSON, also the way to give text that begins with
 `@`. Effect: reads the files that `@FILE` names.
 
-Refused here: an unknown input name (with the nearest one, for a typo), a duplicate one, a value of
-the wrong type, and a file over 16 MiB.
+Refused here: an unknown input name (with the nearest one, for a typo), a duplicate one (given
+twice), a value of the wrong type, and a file over 16 MiB.
 
 A missing input is found in `routing/inputs/route_inputs.py`; after a tool itself rejected a call,
 `routing/inputs/rejected_inputs.py` asks again.

@@ -1,7 +1,7 @@
 """Turn a child's report, or its silence, into a result or an error (`pulsus run`). Pure.
 
-The messages for a timeout, a killed process, a path without permission and a report that is too
-large are worded here.
+The messages for a timeout, a killed process, a path without permission (permission denied) and a
+result that is too large are worded here.
 
 The size limit and the timeout are arguments of `tool_process.py`.
 """

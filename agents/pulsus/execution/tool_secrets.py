@@ -1,10 +1,10 @@
 """Find the secrets of a real run by the names in the docstring, and mask them in its output.
 
-A missing secret is an error before the run. A tool gets the secrets that it names and no other
-variable that looks like one. A dry run has an empty environment and gets none. A secret that comes
-in pieces (chunks) of a stream is masked too. Secrets that no tool names, also known values of the
-environment, are hidden everywhere by `core/telemetry/redaction.py`. Effect: reads the environment
-and the files that `NAME_FILE` variables name.
+A missing secret is an error before the run. A tool gets the secrets that it names, and no other
+environment variable that looks like one. A dry run has an empty environment and gets none. A secret
+that comes in pieces (chunks) of a stream is masked too. Secrets that no tool names, also known
+values of the environment, are hidden everywhere by `core/telemetry/redaction.py`. Effect: reads the
+environment and the files that `NAME_FILE` variables name.
 """
 
 from __future__ import annotations

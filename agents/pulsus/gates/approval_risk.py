@@ -1,8 +1,9 @@
 """The risk of a command as an approver sees it: low, medium or high (assistant architecture §6).
 
-The scale of the command gate (`commands/risk/risk_level.py`) says what a command may do at worst.
-An approver also asks whether it can be undone: restarting a service is no loss, deleting a folder
-is one (the patterns are in `approval_risk.yaml`). The risk of a call that is no command is in
+Commands of high risk get no grant for a session. The scale of the command gate
+(`commands/risk/risk_level.py`) says what a command may do at worst. An approver also asks whether
+it can be undone: restarting a service is no loss, deleting a folder is one (the patterns are in
+`approval_risk.yaml`). The risk of a call that is no command is in
 `agent/control/build_call_question.py`.
 """
 

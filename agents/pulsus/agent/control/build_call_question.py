@@ -1,6 +1,6 @@
 """Build the question to a person about a call: its risk, its hash, the text to type.
 
-Here it is decided which calls always need a person (migrations, promotions, `apply`), which text an
+Here it is decided which calls always need a person (migrations, promotions, `apply`), which name an
 approver has to type, and if "for this session" is offered: only if nothing of the call can change
 unseen. The risk of a command alone is `gates/approval_risk.py`.
 """

@@ -1,6 +1,6 @@
 """Phase 1 of a turn, enforcement gate 1: judge each proposed call before any runs (deep dive §6).
 
-Refused here: an unknown tool, arguments that do not fit the schema, more than
+Refused here: an unknown tool, arguments that do not fit the schema (INVALID_INPUT), more than
 `agent.max_turn_calls` calls, a second write in a turn, and a write in the last two turns. Repeated
 calls are counted in `agent/answers/repeated_calls.py`, unknown targets refused in
 `gates/resources/strict_resolution.py`, unverified writes in `gates/workflow/workflow_state.py`.

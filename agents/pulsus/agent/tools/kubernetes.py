@@ -1,6 +1,7 @@
 """`pulsus_kubernetes`: reads of a cluster through kubectl, if one is configured (§7).
 
-A request to the cluster has a timeout of 15 seconds.
+A request has a timeout of 15 seconds. The kubeconfig, the context and the namespace of a call are
+chosen here.
 
 Nothing of a cluster is in the inventory yet, so a change could not be resolved: it is refused.
 """

@@ -1,7 +1,8 @@
 """Estimate the cost of a command: the seconds it runs, from `lasts` of its table. Pure.
 
-The timeout, interval and count options of a call are multiplied here. What is too long is decided
-in `cost_limits.py`.
+The timeout, interval and count options of a call are multiplied here; a walk of the whole file
+system, a network scan and a port range are counted. What is too long is decided in
+`cost_limits.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Hosts that a path names: an automounter connects to HOST for `/net/HOST/file`. Pure."""
+"""Hosts that a path names: an automounter connects to HOST for `/net/HOST/file`. Pure.
+
+Such a path may start an NFS mount, so the host counts as a destination.
+"""
 
 from __future__ import annotations
 

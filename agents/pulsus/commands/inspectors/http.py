@@ -1,7 +1,7 @@
 """Judges what an HTTP client (curl, wget) fetches: its URLs, and `name:password`.
 
 URLs of cloud metadata (169.254.169.254), of other schemes, and more than 100 requests are refused
-here. Methods such as POST are refused by `commands/tables/curl.yaml`.
+here. HTTP methods such as POST are refused by `commands/tables/curl.yaml`.
 
 If a host is allowed is decided in `gates/egress.py`.
 """

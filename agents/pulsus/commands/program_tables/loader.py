@@ -1,7 +1,7 @@
 """Load tables: one YAML file for each program, read when that program is first judged.
 
-A table of a project that the user did not approve is not used, a file with a duplicate key is
-refused, and a program without a table is unknown. What a table's keys mean is in
+A table of a project (project table) that the user did not approve is not used, a file with a
+duplicate key is refused, and a program without a table is unknown. What a table's keys mean is in
 `program_table.py`, mistakes are reported by `commands/table_check/checker.py`, and the folders of a
 project and its plugins come from `bootstrap/command_gate.py`.
 

@@ -1,6 +1,6 @@
 """Patterns of tables that can be asked about any word: none takes long to say no.
 
-A pattern with catastrophic backtracking (ReDoS) is refused when the table is read.
+A regular expression with catastrophic backtracking (ReDoS) is refused when the table is read.
 
 `re` tries one way to match after the other. Of a pattern as an automaton of its characters, where
 loops count as one however often they run:

@@ -1,8 +1,9 @@
 """Files whose content is a secret: refused before anything else is asked (SENSITIVE_PATH).
 
-`~/.ssh/id_rsa`, `/etc/shadow`, `.env`: the list of such paths is `commands/rules/sensitive.yaml`,
-and a path is compared with it in `secret_paths.py`. `secret_printing_calls.py` has commands that
-print secrets without naming a file. Secrets in output are masked by `core/telemetry/redaction.py`.
+Password files, keys and tokens (`~/.ssh/id_rsa`, `/etc/shadow`, `.env`): the list of such paths is
+`commands/rules/sensitive.yaml`, and a path is compared with it in `secret_paths.py`.
+`secret_printing_calls.py` has commands that print secrets without naming a file. Secrets in output
+are masked by `core/telemetry/redaction.py`.
 
 Every word of a command is looked at, in every spelling, but for programs that say of a file only
 what it is called (`ls`), and for patterns that are searched for.

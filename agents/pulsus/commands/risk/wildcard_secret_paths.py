@@ -2,7 +2,8 @@
 
 `secret_files.py` asks it about `cat /etc/sh*`, and about a search below /etc.
 
-A pattern has to name the place: if only its stars fit, it does not count.
+Wildcards (`*`, `?`, `[…]`) are compared with secret places. A pattern has to name the place: if
+only its stars fit, it does not count.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Match patterns of file names, also with one another.
+"""Match glob patterns of file names, also with one another.
 
 `commands/risk/wildcard_secret_paths.py` decides with it if a pattern may stand for a secret.
 """

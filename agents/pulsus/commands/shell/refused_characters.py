@@ -1,7 +1,7 @@
 """Characters that hide what a command does, and commands that are too long: refused before parsing.
 
-Invisible Unicode (zero width, bidi, control characters) and invalid UTF-8 are refused. The longest
-command is LONGEST_COMMAND in `command_limits.py`.
+Invisible Unicode (zero width, bidi, control characters) and invalid UTF-8 are refused. A command
+too long is refused too. The longest command is LONGEST_COMMAND in `command_limits.py`.
 """
 
 from __future__ import annotations

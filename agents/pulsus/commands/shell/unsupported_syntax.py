@@ -1,7 +1,7 @@
 """Refuse the shell's syntax that is not followed: `while`, `$(…)`, functions and more.
 
-Command substitution, variables (`$HOME`), here-documents, functions, `if`, and `&` for the
-background are refused by it.
+Command substitution, variables (`$HOME`), here-documents (heredoc), functions, `if`, and `&` for
+the background are refused by it.
 
 Every kind of node has its reason, and what to write instead, in `unsupported_syntax.yaml`.
 """

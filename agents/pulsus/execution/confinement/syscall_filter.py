@@ -1,9 +1,10 @@
 """Assemble the filter of system calls that a confined tool runs behind (ADR 28).
 
 This is the seccomp filter of a real run; that of validation is
-`core/sandbox/isolation/seccomp_filter.py`. It refuses changes that no file permission expresses. It
-shows the supervisor those calls whose arguments lie in memory. Numbers: Linux UAPI
-`asm/unistd_64.h` and `asm-generic/unistd.h`.
+`core/sandbox/isolation/seccomp_filter.py`. It refuses changes that no file permission expresses,
+such as new namespaces, signals and sockets that the plan does not allow. It shows the supervisor
+those calls whose arguments lie in memory. Numbers: Linux UAPI `asm/unistd_64.h` and
+`asm-generic/unistd.h`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Reads run in parallel as soon as the steps that they wait for have ended. A writ
 listed order: it starts when every step listed before it has ended, and no step listed after it
 starts before it has ended. Each step is looked at a constant number of times.
 
-A step that depends on a failed one is skipped here (`end`). How many run in parallel is limited in
+A step with a failed dependency is skipped here (`end`). How many run in parallel is limited in
 `call_pool.py`.
 """
 

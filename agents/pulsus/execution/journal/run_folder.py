@@ -1,7 +1,8 @@
 """The folder of one run, `.pulsus/runs/RUN_ID/`: its owner's lock and its results (ADR 42).
 
-A result with another sha256 is refused as corrupt. A result file is replaced as a whole (atomic).
-The lock decides who runs: a second process that would resume the same run gets `Busy`.
+A result with another sha256 is refused as corrupt. A result file is replaced as a whole (atomic),
+and that of a write outlives a power cut (fsync). The lock decides who runs: a second process that
+would resume the same run gets `Busy`.
 
 Effect: makes the folder, writes and reads files in it. No link is followed: a repository can bring
 a `.pulsus/` of its own.

@@ -1,4 +1,5 @@
-"""Start workers as forks of one warm interpreter, which imports everything once (ADR 42).
+"""Start workers as forks of one warm interpreter, which imports everything once (ADR 42): it saves
+the startup time of each step.
 
 `routing/plans/apply_plan.py` uses it for the steps of a plan. A warm interpreter that died is
 started again here.

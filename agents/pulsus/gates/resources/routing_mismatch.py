@@ -1,4 +1,5 @@
-"""Routing mismatch: refuse a call on a machine while something inside it is meant (§2.7).
+"""Routing mismatch (ROUTING_MISMATCH): refuse a call on a machine while something inside it is
+meant (§2.7).
 
 The parents of a resource are known from `explicit_access.py`.
 

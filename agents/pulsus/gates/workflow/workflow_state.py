@@ -3,10 +3,10 @@
 This is the rule that each change is verified: after a write (VERIFYING) there is no answer and no
 other write before a read of the same resource (`may_answer`, `may_run`). RESOLVING → READING →
 WRITING → VERIFYING → READING. The state is computed from what is open, so no flag can stay behind
-after a cycle. Every function is pure. A write without a discovered resource, and an answer without
-verification, are blocked here. If a read shows what was written is found in
-`gates/subjects/command_subjects.py`; `agent/verify_without_model.py` verifies when the model has
-not.
+after a cycle. Every function is pure. A write without a discovered resource, a write after an
+unverified one, and an answer without verification are blocked here (FSM_BLOCKED). If a read shows
+what was written is found in `gates/subjects/command_subjects.py`; `agent/verify_without_model.py`
+verifies when the model has not.
 
 Gate 1 is asked by `agent/loop/check_calls.py`, gate 2 by `agent/loop/agent_loop.py`.
 """

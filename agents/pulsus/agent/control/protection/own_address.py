@@ -1,7 +1,7 @@
 """Find connections to the address of Pulsus itself, in commands and in arguments of tools.
 
-Requests to `localhost` at the port of `pulsus serve` are refused by it. Hosts and ports count in
-every spelling (`endpoint_spellings.py`), together or apart. Pure.
+Requests to `localhost` (loopback) at the port of `pulsus serve` are refused by it. Hosts and ports
+count in every spelling (`endpoint_spellings.py`), together or apart. Pure.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ The write is atomic (rename), the backups of the newest 200 edits are kept, and 
 is refused. A file that changed meanwhile is refused too. Secret files are refused in
 `readable_files.py`.
 
-No link is followed: each folder of the path is opened by itself. The new file has the owner and
-the mode of the one before. After the write the file is read again and compared by SHA-256.
+No link is followed: each folder of the path is opened by itself. The new file has the owner and the
+file mode of the one before. After the write the file is read again and compared by SHA-256.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The parts that the built-in tools of this machine share: inventory, limits and judges.
 
-A call on another machine, or inside a container, is refused here, and so is a write without
-approval.
+A call on another machine, or inside a container, is refused here (EXECUTION_CONTEXT_UNAVAILABLE),
+and so is a write without approval.
 """
 
 from __future__ import annotations

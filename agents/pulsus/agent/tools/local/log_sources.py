@@ -1,6 +1,7 @@
 """The logs of a unit: the journal, a container's log, or log files.
 
-Log clients have a timeout of 20 seconds, and a pattern is searched in the last 20,000 lines.
+`journalctl` and container logs (`docker logs`) have a timeout of 20 seconds, and a pattern is
+searched in the last 20,000 lines.
 
 Effects: reads files, asks clients.
 """

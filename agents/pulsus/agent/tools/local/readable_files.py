@@ -1,7 +1,8 @@
 """Read files of this machine in limits. Effect: reads files.
 
-At most 256 KiB are read. A secret file and a file of Pulsus are refused. The file that was opened
-is checked, not only the name that was given: a link may lead to a secret.
+At most 256 KiB are read, and a binary file gives no text. A secret file and a file of Pulsus are
+refused. The file that was opened is checked, not only the name that was given: a link may lead to a
+secret.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Details of one service or container: processes, ports, settings files and logs.
+"""Details of one service or container: processes, listening ports, settings files and logs.
 
 Effect: reads /proc, lists folders, asks clients. Nothing here is guessed: each path was seen.
 

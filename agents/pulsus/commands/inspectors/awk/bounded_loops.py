@@ -1,6 +1,6 @@
 """Find the loops of an awk program that are not seen to end.
 
-An endless (infinite) loop is refused by it. Memory use is checked in `text_growth.py`.
+An endless loop (infinite loop) is refused by it. Memory use is checked in `text_growth.py`.
 
 Three forms are accepted: `for (key in array)`, a `for` that counts towards a bound which nothing
 in the loop changes, and `while ((getline line < "file") > 0)`. Every other loop may run for ever.

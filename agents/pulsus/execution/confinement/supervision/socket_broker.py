@@ -2,6 +2,8 @@
 
 The supervisor reads the address once and connects the tool's own socket to it, so that another
 thread cannot exchange the address meanwhile. Effects: looks up names, connects, sends.
+
+Name servers (DNS) may be asked only if they are those of this machine.
 """
 
 from __future__ import annotations
