@@ -1,5 +1,6 @@
 """docs/architecture.md names every package, and only paths that exist."""
 
+import ast
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -66,3 +67,19 @@ def test_no_class_name_stands_for_two_classes():
 def test_no_file_name_stands_for_two_modules():
     found = Counter(p.name for p in PACKAGE.rglob("*.py") if p.name != "__init__.py")
     assert [name for name, times in found.items() if times > 1] == []
+
+
+def test_no_docstring_points_to_a_file_that_does_not_exist():
+    """First lines name the file that decides; a rename must not leave them behind."""
+    names = {p.name for p in PACKAGE.rglob("*") if p.is_file()}
+    pointers, missing = 0, []
+    for module in PACKAGE.rglob("*.py"):
+        docstring = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
+        for named in re.findall(r"`([a-z\d_./-]+\.(?:py|toml|yaml|j2))`", docstring):
+            pointers += 1
+            folders = (ROOT, *module.parents[: len(module.relative_to(PACKAGE).parts)])
+            exists = any((folder / named).is_file() for folder in folders)
+            if not exists and named not in names:
+                missing.append((module.relative_to(PACKAGE).as_posix(), named))
+    assert pointers > 300
+    assert missing == []
