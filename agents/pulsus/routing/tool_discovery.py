@@ -2,7 +2,8 @@
 
 A name that no tool has, or several have (ambiguous), is refused here with a suggestion. A duplicate
 id is refused in `routing/index/catalogue_builder.py`, and why a module is no tool (syntax error, no
-docstring) is found in `core/contract/tool_parser.py`.
+docstring) is found in `core/contract/tool_parser.py`. `routing/discovery/module_files.py` decides
+which files are looked at (links, depth, hidden names).
 
 Static: nothing below the workflows folder is ever imported here. What is found depends on names
 and bytes alone, never on the order in which the file system lists them.

@@ -3,7 +3,8 @@
 `core/storage/promotion/promote.py` writes the files, and `routing/delivery/deliver.py` decides if a
 module may be promoted. If its bytes are the promoted ones (hash), `current` tells here. It replays
 the examples of earlier versions (`core/validators/example_replay.py`), and looks up if a tool is
-new, generated or approved.
+new, generated or approved. A promotion that another one overtook is tried again, at most eight
+times.
 """
 
 from __future__ import annotations

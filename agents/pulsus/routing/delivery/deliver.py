@@ -4,7 +4,8 @@ A module may be promoted if it passes validation, its writes have a `Verify:`
 (`routing/delivery/verify_gate.py`), and it is approved: this is decided here.
 `approvals/unattended.py` has the rules without a person, `cli/prompts/approval_prompt.py` asks one.
 `core/storage/promotion/promote.py` writes the files. After 20 edits without a decision the delivery
-is refused.
+is refused. A candidate that was not promoted is offered again by
+`routing/delivery/pending_candidates.py`.
 
 Bytes are read once: those that were checked are those that run and are promoted.
 """

@@ -1,4 +1,7 @@
-"""Answer the requests of `pulsus compose-eval` with bare rows, or with typed tools. Pure."""
+"""Answer the requests of `pulsus compose-eval` with bare rows, or with typed tools. Pure.
+
+The plans are compared in `routing/evaluation/compose_metrics.py`.
+"""
 
 from __future__ import annotations
 

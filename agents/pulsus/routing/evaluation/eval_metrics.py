@@ -1,7 +1,8 @@
 """Figures of routing (hit@1, hit@3, calibration) over golden requests (`pulsus eval`). Pure.
 
 The threshold that a figure must reach is in `routing/evaluation/floors.py`, the calibration error
-(ECE) in `routing/evaluation/reliability.py`.
+(ECE) in `routing/evaluation/reliability.py`. Inputs are compared in
+`routing/evaluation/input_score.py`, failures explained in `routing/evaluation/diagnosis.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A catalogue made ready to be measured, and how a request is searched for in it. Pure."""
+"""A catalogue made ready to be measured, and how a request is searched for in it. Pure.
+
+The figures are computed in `routing/evaluation/eval_metrics.py`.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 The guardrails are `core/compose/guardrails/all_rules.py`. A module that only repeats its examples
 is refused here on a copy without them, and by its source in
 `core/validators/memorised_examples.py`. One example may be hidden from the model (held back); a
-refusal is put into words for the next round here.
+refusal is put into words for the next round here. Missing imports are added to an answer, and
+unused ones removed, before it is judged.
 
 The guardrails are a step after the static gate for as long as the module is a candidate: also after
 an edit, and when it is promoted from `_tmp/` later.

@@ -2,7 +2,9 @@
 
 It chooses folder and name of the new tool: a generated name that is taken gets a number, and a
 taken `--name` is refused. More than five examples are refused, too.
-`routing/generation/written_candidate.py` promotes the module.
+`routing/generation/written_candidate.py` promotes the module. An answer is judged in
+`routing/generation/acceptance.py`. A candidate that a person edited is never overwritten without a
+question.
 
 The rounds of repair are counted in `core/compose/generator.py`.
 Effect: asks the model, runs the gates, writes `_tmp/`, promotes what is approved.

@@ -1,5 +1,7 @@
 """Convert values of the index to JSON and back (spec §13). Pure.
 
+The bytes and their checksum are in `routing/index/value_store.py`.
+
 Fields at their default are left out; `decode(encode(x)) == x`.
 """
 

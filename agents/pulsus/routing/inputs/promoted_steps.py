@@ -1,4 +1,7 @@
-"""Read the plan of a selected composition, so that its steps get values. Effect: reads its file."""
+"""Read the plan of a selected composition, so that its steps get values. Effect: reads its file.
+
+A composition is found for a request in `core/compose/selection/promoted_plan.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 """Give every input of a decision its value and say where it came from (spec §6). Pure.
 
+Words that nothing follows are found in `routing/inputs/unfollowed_restrictions.py`, and values of
+the request in `routing/inputs/request_values.py`. A missing input is asked for in
+`routing/inputs/missing_inputs.py`.
+
 The first source that has a value counts: `option` (`--input`), `wired` (an earlier step), `request`
 (its words), `default`. A value of the request is used only if it is sure. What a writing tool
 changes is never taken from words alone: such a value is proposed. If a language model is given, it

@@ -1,5 +1,8 @@
 """Find bounds and periods of a request ("under 10 MB", "last week") that nothing follows. Pure.
 
+`routing/inputs/unfollowed_restrictions.py` calls this check; `routing/inputs/missing_inputs.py`
+asks or refuses.
+
 A bound that no input takes does not restrict the answer, which then is one to another request.
 """
 

@@ -1,4 +1,8 @@
-"""Find names that restrict an answer ("as root", "of user jan") and that no input took. Pure."""
+"""Find names that restrict an answer ("as root", "of user jan") and that no input took. Pure.
+
+`routing/inputs/unfollowed_restrictions.py` calls this check; `routing/inputs/missing_inputs.py`
+asks or refuses.
+"""
 
 from __future__ import annotations
 

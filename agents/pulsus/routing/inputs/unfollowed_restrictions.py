@@ -5,7 +5,8 @@ is another one: a value that the contract lists for a column of the rows ("setui
 condition on a column ("user is root"), a limiting clause ("only …"), an abbreviation in capitals
 ("MX records"), and the service in "are nginx and redis running". Other modules find "except …"
 (`routing/inputs/unfollowed_exclusions.py`), "over 75 percent" and "last week"
-(`routing/inputs/unfollowed_bounds.py`).
+(`routing/inputs/unfollowed_bounds.py`). A run is refused for them in
+`routing/inputs/missing_inputs.py`.
 
 Whole parts that no tool covers are found by `core/compose/selection/uncovered_parts.py`.
 """

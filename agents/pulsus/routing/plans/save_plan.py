@@ -2,7 +2,8 @@
 
 If the saved plan still holds is checked in `routing/plans/changes_since_review.py`. The file's form
 is `core/compose/saved_plans/saved_plan_file.py`. A `retry` on a write is refused here, and values
-of the wrong type by `core/compose/plans/type_check.py`.
+of the wrong type by `core/compose/plans/type_check.py`. Secrets are refused in
+`routing/plans/refuse_secrets.py`.
 
 Effect: reads the catalogue, the records and the files that inputs name.
 """

@@ -1,5 +1,7 @@
 """Undo: make the plan that reverses the writes of a run, newest first (contracts, `Undo:`).
 
+A file that was edited after the run is found in `routing/plans/later_edits.py`.
+
 It also says which runs were undone. The description of a plan names the run that it undoes, but
 anyone can write that. So the calls decide: a write is reversed if a later run made the call that
 its `Undo:` declares.

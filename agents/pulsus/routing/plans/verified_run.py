@@ -1,7 +1,8 @@
 """Run a promoted write, and verify what it changed before anything else runs (§12, ADR 41).
 
 A failed verification is the error `WRITE_UNVERIFIED`, made here. A write of the agent is verified
-in `agent/verify_without_model.py`.
+in `agent/verify_without_model.py`. A composition that writes runs in
+`routing/plans/run_composition.py`.
 
 Effects: those of `routing/runs/run_promoted.py` and `routing/plans/verify_write.py`.
 """

@@ -1,4 +1,8 @@
-"""The protocol of one kind of request, and the result of carrying one out."""
+"""The protocol of one kind of request, and the result of carrying one out.
+
+A requested plan is carried out by `routing/requests/plan_request.py`, a promotion by
+`routing/requests/promotion_request.py`. Expiry and decisions are in `approvals/cards/`.
+"""
 
 from __future__ import annotations
 

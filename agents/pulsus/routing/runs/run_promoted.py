@@ -2,6 +2,7 @@
 
 Here the run is logged and its time limit (`run.max_seconds`) passed on. Consent to a write is asked
 in `approvals/run_consent.py`, confinement chosen in `execution/confinement/choose_confinement.py`.
+Secrets in its output are masked by `execution/tool_secrets.py`.
 
 `routing/runs/run_checks.py` decides if its bytes may run.
 """

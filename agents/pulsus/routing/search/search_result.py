@@ -1,4 +1,7 @@
-"""The result of a search: candidates, clauses and the decision (spec §4 to §6)."""
+"""The result of a search: candidates, clauses and the decision (spec §4 to §6).
+
+`routing/search/searcher.py` makes it.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The tools of one catalogue, ranked for a request, a clause or a step (spec §4, §9). Pure.
 
-The scores are computed in `core/rankers/lexical_ranker.py`.
+The scores are computed in `core/rankers/lexical_ranker.py`. A p is raised for values that a tool
+takes in `routing/search/ranking/value_evidence.py` and `routing/search/ranking/clause_values.py`.
 """
 
 from __future__ import annotations
