@@ -1,4 +1,7 @@
-"""The end of a help page: examples, notes and exit codes, in this order on every page. Pure."""
+"""The end of a help page: examples, notes and exit codes, in this order on every page. Pure.
+
+Exit codes of errors are in `errors.py`; mistakes on the command line in `cli/usage_errors.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The changes that a read-only run suggests, as a plan for `pulsus apply`. Effect: a file."""
+"""The changes that a read-only run suggests, as a plan for `pulsus apply`. Effect: a file.
+
+Tools that are built into the agent are left out. A file that is no plan is not overwritten
+(`core/compose/saved_plans/saved_plan_file.py`).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`pulsus promote`: validate a module, and make it a tool of the catalogue (spec §10).
 
 If the module may be promoted is decided in `routing/delivery/deliver.py`, its version in
-`core/storage/promotion/choose_version.py`.
+`core/storage/promotion/choose_version.py`. An empty option is refused here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """`pulsus rollback`: promote an older version of a tool again (spec §10).
 
-The older bytes are found in `core/storage/promotion/rollback.py`.
+The older bytes are found in `core/storage/promotion/rollback.py`. A version whose record this user
+did not approve is refused in `routing/delivery/approved_records_check.py`.
 """
 
 from __future__ import annotations

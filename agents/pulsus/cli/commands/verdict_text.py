@@ -1,5 +1,7 @@
 """Verdicts of the command gate as lines. Pure.
 
+The way out of a refusal, and the change that makes a command allowed, are worded here.
+
 If a command is allowed or blocked is decided in `commands/classify.py` and
 `gates/command_policy.py`.
 """

@@ -1,7 +1,8 @@
 """`pulsus eval`: routing measured on requests whose right tools are known.
 
 The figures are computed in `routing/evaluation/eval_metrics.py`, and thresholds (`--floor`)
-compared in `routing/evaluation/floors.py`.
+compared in `routing/evaluation/floors.py`. Rows are read in `routing/evaluation/dataset.py`, and
+files written by `cli/evaluate/output_files.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The search that `pulsus eval` measures: the project's own, or that of a catalogue in a file."""
+"""The search that `pulsus eval` measures: the project's own, or that of a catalogue in a file.
+
+The search itself is `routing/evaluation/search_setup.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The JSON of a placement plan and of its certificate (docs/schemas/place.json). Pure."""
+"""The JSON of a placement plan and of its certificate (docs/schemas/place.json). Pure.
+
+The plan is made in `placement/placement_planner.py`, and the certificate in
+`placement/plan_checker.py`.
+"""
 
 from __future__ import annotations
 

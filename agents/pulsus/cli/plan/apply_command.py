@@ -1,7 +1,9 @@
 """`pulsus apply`: check, run or resume a saved plan (contracts, "Plans").
 
 A stale plan is refused in `routing/plans/changes_since_review.py`, the run is made by
-`routing/plans/apply_plan.py`, and a write needs the consent of `approvals/run_consent.py`.
+`routing/plans/apply_plan.py`, and a write needs the consent of `approvals/run_consent.py`. The exit
+status is chosen in `cli/plan/run_end.py`, and an earlier run that waits is ended in
+`routing/plans/superseded_runs.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The saved plan that a user names, and an answer for one who names a tool. Effect: reads it."""
+"""The saved plan that a user names, and an answer for one who names a tool. Effect: reads it.
+
+The file is read and checked by `core/compose/saved_plans/saved_plan_file.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`pulsus plan`: save the plan of a request for review (contracts, "Plans").
 
 The plan is pinned by `routing/plans/save_plan.py`. A file that exists is overwritten only if it is
-a plan.
+a plan. The check for that is in `core/compose/saved_plans/saved_plan_file.py`.
 """
 
 from __future__ import annotations

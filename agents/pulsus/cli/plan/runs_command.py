@@ -1,7 +1,8 @@
 """`pulsus runs`: list, show, resume, undo and replay runs of plans (contracts, "Plans").
 
-`execution/engine/resume_decision.py` decides what a resume does with each step; an undo is
-made in `routing/plans/undo_plan.py`, a replay in `routing/plans/replay_run.py`.
+`execution/engine/resume_decision.py` decides what a resume does with each step; an undo is made in
+`routing/plans/undo_plan.py`, a replay in `routing/plans/replay_run.py`. The lines of a run are made
+in `cli/plan/run_lines.py`, its end and exit status in `cli/plan/run_end.py`.
 """
 
 from __future__ import annotations

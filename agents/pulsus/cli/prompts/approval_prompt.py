@@ -2,7 +2,8 @@
 
 If a person can be asked at all (a terminal, `--non-interactive`) is decided in
 `cli/command_session.py`, and if consent is needed in `approvals/run_consent.py`. A call of the
-agent is asked about in `cli/agent/terminal_approver.py`.
+agent is asked about in `cli/agent/terminal_approver.py`. The answer `edit` opens the editor that
+`EDITOR` names.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Questions to the person at the terminal: one line, a word of a list, yes or no. Reads stdin.
 
 No answer, or three that are not understood, count as no. If a person can be asked at all is decided
-in `cli/command_session.py`.
+in `cli/command_session.py`. Lines that were typed ahead are dropped before a second try.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """`pulsus route`: decide a request, and carry the decision out (spec §12).
 
 The stages of a route are in `routing/router.py`; here options that exclude each other are refused.
-A result that a default limit may have cut is found in `cli/results/row_limit.py`.
+A result that a default limit may have cut is found in `cli/results/row_limit.py`. The status lines
+are printed by `cli/route/route_status.py`.
 """
 
 from __future__ import annotations

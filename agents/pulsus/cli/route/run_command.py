@@ -2,6 +2,7 @@
 
 If the tool may run is decided in `routing/runs/run_checks.py`, and a write asks for consent in
 `approvals/run_consent.py`. `--unconfined` needs a person at a terminal, which is decided here.
+`--exit-status` ends with the status of the wrapped script (`execution/script_exit_status.py`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@ crash left open.
 
 A decision is checked (expired, own request, already decided) in
 `approvals/cards/waiting_approvals.py`. A crash's open cards are settled in
-`approvals/cards/interrupted_approvals.py`.
+`approvals/cards/interrupted_approvals.py`. The token and the cards come from
+`cli/serve/server_cards.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Reads the project for the pages of `pulsus serve`, with the words of the command line.
 
-A page of the decision log has 50 rows. The protocol of these views is `web/project_reader.py`.
+A page of past decisions (the decision log) has 50 rows; the next page has older ones. The protocol
+of these views is `web/project_reader.py`.
 """
 
 from __future__ import annotations

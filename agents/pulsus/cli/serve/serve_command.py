@@ -1,7 +1,7 @@
 """`pulsus serve`: the pages and the API where people approve what waits.
 
-Refused here: an address beyond this machine without TLS, a certificate without its key, and a port
-that is taken. Sign-in limits and sessions are set up in `web/server_setup.py`.
+Refused here: an address beyond this machine (not loopback) without TLS, a certificate without its
+key, and a port that is taken. Sign-in limits and sessions are set up in `web/server_setup.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """`pulsus config trust`: this user approves values of a project's files (ADR 27).
 
-`config/trust/settings_to_approve.py` decides which values need approval; approvals are kept
-in `config/trust/approved_settings.py`.
+`config/trust/settings_to_approve.py` decides which values need approval; approvals are kept in
+`config/trust/approved_settings.py`. A private address is refused before the question, in
+`routing/delivery/network_allowlist.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Writes verdicts as the document of docs/schemas/validate.json. Pure."""
+"""Writes verdicts as the document of docs/schemas/validate.json. Pure.
+
+The verdicts are decided in `core/validators/pipeline.py`.
+"""
 
 from __future__ import annotations
 

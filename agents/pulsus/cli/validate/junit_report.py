@@ -1,4 +1,7 @@
-"""Writes verdicts as JUnit XML, for CI servers. Pure."""
+"""Writes verdicts as JUnit XML, for CI servers. Pure.
+
+The verdicts are decided in `core/validators/pipeline.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Writes verdicts as SARIF 2.1.0, for code scanning. Pure."""
+"""Writes verdicts as SARIF 2.1.0, for code scanning. Pure.
+
+The verdicts are decided in `core/validators/pipeline.py`.
+"""
 
 from __future__ import annotations
 

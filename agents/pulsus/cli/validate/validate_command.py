@@ -1,7 +1,8 @@
 """`pulsus validate`: validate modules, and report their verdicts (spec §8).
 
 The steps that accept or refuse a module are in `core/validators/pipeline.py`, and the modules are
-chosen in `cli/validate/validation_round.py`.
+chosen in `cli/validate/validation_round.py`. `cli/validate/watch.py` validates again after a
+change.
 """
 
 from __future__ import annotations

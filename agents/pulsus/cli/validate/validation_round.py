@@ -2,7 +2,7 @@
 
 Hidden files and tests of candidates are left out; `--changed-since` compares with git
 (`core/validators/git_changes.py`). The verdicts come from `core/validators/pipeline.py`, or its
-cache `core/validators/verdict_cache.py`.
+cache `core/validators/verdict_cache.py`. The exit status is chosen here.
 """
 
 from __future__ import annotations

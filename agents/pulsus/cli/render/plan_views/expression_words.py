@@ -1,5 +1,7 @@
 """Expressions of a plan in words: `above of disks is not empty`. Pure.
 
+Expressions are checked in `core/compose/plans/dsl/expressions.py`.
+
 A reviewer of a plan need not read jinja2. Words stand only for what they say exactly: any other
 part of an expression is shown as it is written, with its references in words. This module imports
 jinja2, so it is imported only for plans that hold an expression.

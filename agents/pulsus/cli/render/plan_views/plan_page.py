@@ -1,4 +1,7 @@
-"""Everything that the views of a saved plan show. Pure."""
+"""Everything that the views of a saved plan show. Pure.
+
+The next command is chosen here; the text is written by `cli/render/plan_views/saved_plan_text.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """A saved plan as Markdown for a review comment (contracts: below 65,000 characters). Pure.
 
+Text is escaped in `cli/render/plan_views/markdown_escape.py`.
+
 Everything that stands in the file is shown as code, so it can form neither markup nor a mention.
 Whole blocks are left out at the end, with a note, if the text would be too long. Steps that write
 come first.
