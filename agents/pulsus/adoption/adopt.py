@@ -2,7 +2,8 @@
 
 Refused here: a file that is a tool already, no UTF-8 text or no script, and a name that exists
 already without `--replace`. `adoption/script_effects/shell_effects.py` and
-`adoption/script_effects/python_summary.py` decide if a script only reads.
+`adoption/script_effects/python_summary.py` decide if a script only reads. A syntax error of a shell
+script is found in `adoption/shell/shell_syntax.py`.
 
 The script is read, never run. What it does is proven like any other module: in the sandbox.
 """

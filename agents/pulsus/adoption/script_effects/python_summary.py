@@ -1,7 +1,9 @@
 """Summarise the effects and secrets that a Python script's text shows. Pure.
 
 It also names the environment variables that hold secrets, and lines that read stdin. The kind of a
-shell script is decided in `adoption/script_effects/shell_effects.py`.
+shell script is decided in `adoption/script_effects/shell_effects.py`. Places that may change
+something are found in `adoption/script_effects/python_reads.py`, started programs in
+`adoption/script_effects/python_calls.py`.
 
 A script only reads where every import, every attribute of a module and every call is known to. Any
 doubt makes it one that writes; each has its line.

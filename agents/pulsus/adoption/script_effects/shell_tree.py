@@ -1,7 +1,8 @@
 """Read a shell script as its simple commands, by the parser of the command gate. Pure.
 
 The text of words is read in `adoption/script_effects/shell_word_reader.py`, and effects are
-collected in `adoption/script_effects/shell_walk.py`.
+collected in `adoption/script_effects/shell_walk.py`. A text that the shell might read in another
+way is refused in `adoption/script_effects/shell_agreement.py`.
 
 Bodies of loops, branches, functions, subshells and substitutions are commands like any other: a
 script is declared by what may run, not by when it runs. Text that the parser does not understand,

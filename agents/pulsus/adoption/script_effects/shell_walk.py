@@ -1,7 +1,8 @@
 """Collect the effects of each command of a shell script. Pure.
 
 Scripts within scripts are followed ten levels deep. Wrappers such as `sudo` and `xargs` are listed
-in `adoption/script_effects/launchers.py`.
+in `adoption/script_effects/launchers.py`. Words that are evaluated once more (arithmetic, `${…}`)
+are found in `adoption/script_effects/shell_variables.py`.
 """
 
 from __future__ import annotations
