@@ -1,6 +1,7 @@
 """Replay a recorded agent run: decide its calls again, by the rules of now (spec §11; §32).
 
-`pulsus runs replay` shows it. Inputs are recorded by `agent/loop/verdict_inputs.py`, and the trace
+`pulsus runs replay` shows it for a run of the agent; that of a plan is
+`routing/plans/replay_run.py`. Inputs are recorded by `agent/loop/verdict_inputs.py`, and the trace
 is written by `core/telemetry/logging.py`. A digest that does not fit means that the trace was
 changed, or that it held a secret.
 

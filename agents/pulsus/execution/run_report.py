@@ -1,7 +1,8 @@
 """Turn a child's report, or its silence, into a result or an error (`pulsus run`). Pure.
 
 The messages for a timeout, a killed process, a path without permission (permission denied) and a
-result that is too large are worded here.
+result that is too large are worded here, also if the sandbox and not the user's rights denied the
+path.
 
 The size limit and the timeout are arguments of `tool_process.py`.
 """

@@ -1,14 +1,14 @@
 """The policy for shell commands: its ruling is allow, require approval or block.
 
 The allowlist (`policy.allow`), the blocklist (`policy.block`, with `rm -rf /`, disk writes, reboots
-and `curl | sh`) and the patterns of one target are looked up here; the defaults are in
-`config/settings.py`, and a pattern is matched in `command_patterns.py`. The source of
-POLICY_BLOCKED.
+and `curl | sh`) `policy.require_approval` and the patterns of one target (`policy.target_allow`)
+are looked up here; the defaults are in `config/settings.py`, and a pattern is matched in
+`command_patterns.py`. The source of POLICY_BLOCKED.
 
 A policy says what is done with a command that was asked for; it never makes one a read: whether the
 read tool may run it is `may_read`. Unknown hosts are found in `egress.py`, `curl | sh` in
-`fetched_code.py`, the cost in `commands/cost/cost_limits.py`. A project's policy is connected in
-`bootstrap/command_gate.py`.
+`fetched_code.py`, the cost (for `policy.high_cost`) in `commands/cost/cost_limits.py`. A project's
+policy is connected in `bootstrap/command_gate.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Context compaction: shorten old tool results in a transcript (deep dive §9). Pure.
+"""Context compaction: shorten old tool results in a transcript (deep dive §9). Pure. Settings:
+`agent.compaction_keep_turns`, `agent.compaction_min_chars`.
 
 `agent/loop/transcript.py` calls it, and leaves out the oldest turns if that is not enough. The
 length of a result when the tool ends is cut in `agent/tools/local/tool_report.py`. Tokens are

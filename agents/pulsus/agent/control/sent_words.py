@@ -1,6 +1,7 @@
 """Find what a read would send to another machine, beside what the user said (issue, Egress).
 
-It decides if a read could leak data (exfiltration). Allowed hosts are decided in `gates/egress.py`.
+It decides if a read could leak data (exfiltration), and limits the words, numbers and calls that a
+session may send without a question to a person. Allowed hosts are decided in `gates/egress.py`.
 
 Data that was read in a run must not leave it as a host name, a URL or words of a query.
 

@@ -1,6 +1,7 @@
 """The words of a session, for grounding: those of the user, and those that results have shown.
 
-`target_grounding.py` and `sent_words.py` decide by them.
+`target_grounding.py` and `sent_words.py` decide by them. Suggestions of similar names (did you
+mean) for an unknown target are chosen here.
 
 A model may write any name. A write acts only on names that the user or a
 result wrote before (grounding).

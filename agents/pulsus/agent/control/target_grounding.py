@@ -1,8 +1,9 @@
 """Refuse a write whose target the model made up (hallucinated): neither request nor results name it
 (§32).
 
-Targets are resources, paths, services and the inputs that a contract calls `Target:`. Content that
-is written is not a target: a person sees it as a difference before it is approved.
+Targets are resources, paths, services and the inputs that a contract calls `Target:`. The model
+gets similar names from `session_words.py`. Content that is written is not a target: a person sees
+it as a difference before it is approved.
 
 All modules about what a model made up: `agent/answers/phantom_claims.py`.
 """

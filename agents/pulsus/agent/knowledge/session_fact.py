@@ -3,7 +3,8 @@
 Line breaks and control characters, which could forge a fact, are removed here, and a long value is
 truncated.
 
-The limits of a session's facts are in `knowledge_accumulator.py`.
+The limits of a session's facts are in `knowledge_accumulator.py`; facts of the knowledge base, and
+when they are stale, are `kb/facts.py`.
 """
 
 from __future__ import annotations

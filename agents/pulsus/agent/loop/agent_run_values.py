@@ -2,7 +2,8 @@
 
 `agent_loop.py` runs the turns and decides by these values when a run ends.
 
-A turn that repeats the calls of the turn before is noticed here.
+A turn that repeats the calls of the turn before is noticed here, and that the first turns have to
+call a tool before an answer (`must_look`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One question to the model: it ends with the run's time, and at once if the run is stopped.
 
 Secrets are removed from a question, and its token budget is checked, in `llm/budgeted_model.py`. A
-busy or absent server is retried once here, within the time limit of the run. Retries of one HTTP
+busy or absent server is retried once here, before the deadline of the run. Retries of one HTTP
 request are in `llm/http/retries.py`.
 """
 

@@ -2,7 +2,8 @@
 
 Typos in names that a tool call gives are answered by `gates/resources/similar_resources.py`.
 
-A likeness is never certain. It puts a resource into the session, but does not count as if the user
+A prefix of at least four letters is enough; more than three similar resources are too many. A
+likeness is never certain. It puts a resource into the session, but does not count as if the user
 had named it.
 """
 

@@ -3,7 +3,8 @@
 Findings are computed in `agent/tools/local/machine_findings.py`; their thresholds (disk full,
 memory) are in `infra/local_facts.py`.
 
-A dismissal lasts for the session. A finding ends with its cause: `resolve` checks that it has.
+A dismissed alert is hidden for the session. A finding ends with its cause: `resolve` checks that it
+has.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""`pulsus_pmg`: mail gateways. No backend of this Pulsus reaches one, and the tool says so."""
+"""`pulsus_pmg`: mail gateways. No backend of this Pulsus reaches one, and the tool says so.
+
+Kinds and arguments of the tool are in `gates/built_in_tools.yaml`.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """`pulsus_query`: find resources, or get one in its state of now (assistant architecture §7).
 
-At most 50 resources are shown. They are discovered in `infra/local_machine.py`, and kept (with
-their expiry) in `gates/resources/resolved_context.py`.
+At most 50 resources are shown. A name that is unknown or ambiguous gets suggestions here. They are
+discovered in `infra/local_machine.py`, and kept (with their expiry) in
+`gates/resources/resolved_context.py`.
 """
 
 from __future__ import annotations

@@ -2,4 +2,6 @@
 
 The lock that lets one process run a run is in `run_folder.py`, old runs are removed by
 `old_runs.py`.
+
+The log of decisions, such as promotions, is `core/storage/decision_log/`.
 """

@@ -1,7 +1,8 @@
 """Phase 3 of a turn: what a session knows after its calls, in call order (deep dive §6). Pure.
 
-If a read has verified a write is decided by `gates/workflow/workflow_state.py`, which facts a write
-makes stale by `agent/knowledge/knowledge_accumulator.py`.
+If a failed write may have changed something is decided here. If a read has verified a write is
+decided by `gates/workflow/workflow_state.py`, which facts a write makes stale by
+`agent/knowledge/knowledge_accumulator.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The calls of one turn: check, run, absorb (assistant deep dive §6).
 
-An approval is redeemed here just before the call runs: a call that changed meanwhile is refused.
+An approval is redeemed here just before the call runs: a call that changed meanwhile is refused. A
+denied call gets POLICY_BLOCKED, and a write that no person can approve (unattended) ends the run.
 
 Every refusal is recorded and counted here, in one place, before anything else of the turn happens.
 """

@@ -1,7 +1,8 @@
 """A tool of the catalogue, called by the agent (issue of the agent, part 12).
 
 A write without `Target:` or `Verify:`, a tool that changed since the session began, and a tool of
-another host are refused here. Error codes of its envelopes are chosen here.
+another host are refused here. Error codes of its envelopes, and its name for the model if another
+tool has taken that name, are chosen here.
 
 It runs in the confined worker like `pulsus run`. A write acts on resources: its `Target:` has to
 name discovered ones. The consent comes from the caller; nothing here asks a person.
