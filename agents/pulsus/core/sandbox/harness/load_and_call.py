@@ -1,8 +1,9 @@
 """Load a tool and call it, in the same way in the sandbox and in a real run (spec §8, §12).
 
-It converts a text input to a `Path` or a date if the type hint asks for one; a value of the wrong
-type is refused before, in `core/contract/type_compatibility.py`. Runs inside the sandbox. Slow
-imports are made where they are needed, because this is loaded at every start.
+An exception of the tool, `sys.exit` too, becomes a failure here. It converts a text input to a
+`Path` or a date if the type hint asks for one; a value of the wrong type is refused before, in
+`execution/parse_inputs.py`. Runs inside the sandbox. Slow imports are made where they are needed,
+because this is loaded at every start.
 """
 
 from __future__ import annotations
