@@ -1,7 +1,7 @@
 """Several files replaced together or not at all (atomic). Effect: writes files below one folder.
 
 One file alone is replaced in `core/system/atomic_write.py`; the lock is held by
-`core/storage/catalogue_lock.py`.
+`core/storage/catalogue_lock.py`. Ctrl-C and SIGTERM wait while the files are renamed.
 
 A journal names what is about to happen. Then every new content is staged beside its target, where a
 full disk or a read-only folder shows before anything has changed; then come the renames, then

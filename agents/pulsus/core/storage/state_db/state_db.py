@@ -5,8 +5,8 @@ is refused here. `state_tables.py` has the migrations of the schema. What a run 
 `execution/journal/journal.py`, and requests for approval in `approvals/cards/stored_requests.py`.
 
 The file is made beside its place and renamed, so an empty or half-made one is always damage. It
-carries a seal of this user's key: a repository can bring a `.pulsus/` of its own, and the runs in
-it must not be resumed here.
+carries a seal of this user's key (`config/cache_secret.py`): a repository can bring a `.pulsus/` of
+its own, and the runs in it must not be resumed here.
 """
 
 from __future__ import annotations
