@@ -1,7 +1,8 @@
 """Chooses the inputs of a dry run (docs/tool-contract.md, spec §8). Pure.
 
-They are the docstring's examples. Type hints fill in missing arguments. If a hint does not say
-enough, nothing is guessed: the argument needs an example. `smoke_and_dry_run.py` makes the calls.
+They are the docstring's examples, and for a write one call more with `dry_run` true. Type hints
+fill in missing arguments. If a hint does not say enough, nothing is guessed: the argument needs an
+example. `smoke_and_dry_run.py` makes the calls.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Runs dry runs of several modules at once (spec §8). Effect: threads that wait for sandboxes.
 
-One dry run is judged in `smoke_and_dry_run.py`. Each thread limits itself to one core while it
-starts a sandbox; the others are not touched.
+One dry run is judged in `smoke_and_dry_run.py`, and the most sandboxes at once on this machine are
+limited in `core/validators/stage_runner.py`. Each thread limits itself to one core while it starts
+a sandbox; the others are not touched.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Characters in a module that show a reader other code than Python reads (spec §8). Pure.
 
+Zero-width, control and bidi characters are refused wherever they stand, in strings and comments
+too: as an escape they are visible and allowed. Text in any language stays as it is.
 `core/validators/steps/static_gate.py` asks. Generated modules also pass
 `core/compose/guardrails/control_characters.py`. Text on an approval card is checked in
 `core/telemetry/visible_text.py`.
-
-Hidden characters are refused wherever they stand, in strings and comments too: as an escape they
-are visible and allowed. Text in any language stays as it is.
 """
 
 from __future__ import annotations
