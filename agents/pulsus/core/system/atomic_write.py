@@ -3,8 +3,9 @@
 Several files together are replaced by `core/storage/records/file_transaction.py`; lines are
 appended by `jsonl.py`; a file that a tool of the agent edits is replaced in
 `agent/tools/local/file_replacement.py`. A new content goes to a temporary file in the same folder,
-is synced (fsync), and takes the name in one rename; its permissions are set here. Works on open
-folders too, so that a folder cannot be swapped for a link (symlink) in between.
+is synced (fsync), and takes the name in one rename; its permissions are set here. A temporary file
+that a crash leaves is removed by `core/storage/retention.py`. Works on open folders too, so that a
+folder cannot be swapped for a link (symlink) in between.
 """
 
 from __future__ import annotations

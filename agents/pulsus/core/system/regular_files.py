@@ -1,9 +1,10 @@
 """Regular files, read without ever waiting (spec §4). Effect: reads files.
 
-A pipe, a device, a folder and a file above a size limit are refused here, and a file that Pulsus
-did not write is not overwritten. Files that a tool of the agent may read are limited in
-`agent/tools/local/readable_files.py`. A name in the catalogue may be a pipe, a device or a file
-that is being replaced; opening never blocks, and what was opened is checked, not what was listed.
+A pipe, a device, a folder, a symlink in the catalogue and a file above a size limit are refused
+here, and a file that Pulsus did not write is not overwritten. Files that a tool of the agent may
+read are limited in `agent/tools/local/readable_files.py`. A name in the catalogue may be a pipe, a
+device or a file that is being replaced; opening never blocks, and what was opened is checked, not
+what was listed.
 """
 
 from __future__ import annotations
