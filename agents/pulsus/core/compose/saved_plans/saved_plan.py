@@ -2,7 +2,7 @@
 
 `saved_plan_file.py` reads and writes its file, and `routing/plans/save_plan.py` makes one. A plan
 that is stale because tools, settings or inputs changed since its review is refused in
-`routing/plans/changes_since_review.py`.
+`routing/plans/changes_since_review.py`, and one with a secret in `routing/plans/refuse_secrets.py`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Read the caller's examples of a new tool, and write them into its module. Pure.
 
-Invalid examples are refused here; contradictory ones in `example_consistency.py`. The `Examples:`
-section of any tool is read in `core/contract/examples.py`. A model never supplies its own proof.
-Pulsus writes exactly the caller's examples into the module, and compares them afterwards. If the
-caller gives none, expected results of the model are removed, so that the proof is `shape`
+Invalid examples are refused here; contradictory ones in `example_consistency.py`. The one that is
+kept hidden from the model is chosen in `memorisation_doubts.py`. The `Examples:` section of any
+tool is read in `core/contract/examples.py`. A model never supplies its own proof. Pulsus writes
+exactly the caller's examples into the module, and compares them afterwards. If the caller gives
+none, expected results of the model are removed, so that the proof is `shape`
 (docs/tool-contract.md).
 """
 

@@ -1,10 +1,10 @@
 """Check that a plan is well formed (spec §6): unique ids, and references to earlier steps only.
 
 A duplicate id, a reserved name, a reference to a later, undefined or unknown step (so every cycle),
-and more than `MAX_STEPS` steps are refused here. `needs` is checked in `control_checks.py`, unknown
-keys in `plan_mapping.py`, repeated keys in `plan_file.py`, types in
-`core/compose/plans/type_check.py`. A tool that is not in the catalogue is refused in
-`core/compose/plans/pins.py`, and before a run in `routing/plans/plan_host.py`.
+and too many steps (`MAX_STEPS`; for a composed route `compose.max_steps`) are refused here. `needs`
+is checked in `control_checks.py`, unknown keys in `plan_mapping.py`, repeated keys in
+`plan_file.py`, types in `core/compose/plans/type_check.py`. A tool that is not in the catalogue is
+refused in `core/compose/plans/pins.py`, and before a run in `routing/plans/plan_host.py`.
 """
 
 from __future__ import annotations
