@@ -1,8 +1,8 @@
 """Text that is safe to show: a tool's words must not drive a terminal or forge log lines.
 
-Control characters and escape sequences (ANSI colours) are stripped here, and a long line is
-truncated with an ellipsis. `visible_text.py` shows hidden characters on approval cards; secrets are
-masked in `redaction.py`.
+Control, zero-width and bidi characters, and so escape sequences (ANSI colours), are stripped or
+escaped here, and a long line is truncated with an ellipsis. `visible_text.py` shows hidden
+characters on approval cards; secrets are masked in `redaction.py`.
 """
 
 from __future__ import annotations

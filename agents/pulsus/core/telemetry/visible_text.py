@@ -1,9 +1,9 @@
 """Against injection by hidden characters: show each character of a text (tool calling §32.5).
 
-Control characters for a terminal are stripped in `sanitize.py`. The words of a model or a host
-stand on a card that a person approves. A character that hides, that reorders the line or that looks
-like another one is shown as its code, such as `\\u{200b}`. The page does the same in
-`web/pages/static/shared.js`; a test compares both for every character. Pure.
+The words of a model or a host stand on a card that a person approves. A character that hides
+(zero-width), that reorders the line (bidi) or that looks like another one (homoglyph) is shown as
+its code, such as `\\u{200b}`. Control characters for a terminal are stripped in `sanitize.py`. The
+page does the same in `web/pages/static/shared.js`; a test compares both for every character. Pure.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Patterns of the redactor: names that announce a secret, and shapes of secrets.
 
-Patterns of known tokens (AWS, GitHub, Slack, ...) are the lines of `secret_shapes.txt`. Private
-keys (PEM) are in `redaction_keys.py`, URLs and headers in `redaction_forms.py`, command lines in
+Patterns of known tokens (AWS, GitHub, Slack, ...) are the lines of `secret_shapes.txt`; JWTs,
+password hashes, URL passwords, cookies and `Authorization` headers stand here, and more of these
+forms in `redaction_forms.py`. Private keys (PEM) are in `redaction_keys.py`, command lines in
 `command_secrets.py`, sentences in `redaction_sentences.py`, tables in `redaction_tables.py`, values
 of several words in `redaction_values.py`, name and value apart in `redaction_pairs.py`, rarer words
 in `redaction_words.py`. `core/telemetry/redaction.py` loads this module with the first text that is
