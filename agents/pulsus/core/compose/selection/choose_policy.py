@@ -1,10 +1,11 @@
 """Choose to select, compose or generate for a request, by p and τ (spec §5, §6). Pure.
 
-The threshold τ is `ranker.threshold` of `config/settings.py`. The search that calls it is
-`routing/search/searcher.py`, and the ranks and p come from `core/rankers/`. `searcher.py` may
-replace the choice by a promoted or an accepted plan, or add tools that produce an input. What
-follows from the choice is in `routing/route_outcome.py`. A match that is too uncertain to run
-unattended is refused in `approvals/unattended.py`.
+The threshold τ is `ranker.threshold` of `config/settings.py`; the least p of one step of a plan is
+in `clause_search.py`. The search that calls it is `routing/search/searcher.py`, and the ranks and p
+come from `core/rankers/`. `searcher.py` may replace the choice by a promoted or an accepted plan,
+or add tools that produce an input. What follows from the choice is in `routing/route_outcome.py`.
+An ambiguous request is asked about in `routing/clarify.py`, and a match that is too uncertain to
+run unattended is refused in `approvals/unattended.py`.
 """
 
 from __future__ import annotations

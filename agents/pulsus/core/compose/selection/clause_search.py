@@ -1,6 +1,7 @@
 """Search the candidates of a clause: a task of its own, or an operation on rows (spec §6).
 
-`request_split.py` decides if the request is cut into these clauses.
+The least p that a step of a plan needs stands here. `request_split.py` decides if the request is
+cut into these clauses.
 """
 
 from __future__ import annotations
