@@ -1,6 +1,7 @@
 """Decide why a request that no tool fits is not given to the generator (spec §6, §7).
 
-No model is configured, a filter hides the tools, or the command only inspects.
+The error NOTHING_FITS has one of these reasons: no model is configured, a filter hides the tools,
+or the command only inspects.
 
 Other kinds of refusals are listed in `core/compose/plans/dsl/refusal.py`.
 """

@@ -1,7 +1,7 @@
 """Words to intent (spec §3): which domain and action a request is about, and how sure that is.
 
-It also refuses a request that is too long (`parser.max_request_chars`), empty, or holds control
-characters. A request that is unclear is decided in `routing/clarify.py`.
+It also refuses (REQUEST_INVALID) a request that is too long (`parser.max_request_chars`), empty, or
+holds control characters. A request that is unclear is decided in `routing/clarify.py`.
 
 The vocabulary is the catalogue's own: folder names, manifest hints, tool names and summaries, plus
 synonyms from data. Only places that exist in the catalogue are ever returned. Never raises on text.

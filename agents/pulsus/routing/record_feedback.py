@@ -1,7 +1,7 @@
 """Record feedback on a run: which tool was right for its request. Effect: reads a trace.
 
 The row is appended by `core/memory/past_routes.py`. `last` is resolved to a run id here. The effect
-is predicted in `routing/feedback_effect.py`.
+is predicted in `routing/feedback_effect.py`. An unknown run is refused (RUN_NOT_FOUND).
 """
 
 from __future__ import annotations

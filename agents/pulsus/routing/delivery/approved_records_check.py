@@ -1,8 +1,9 @@
 """Check whether this user approved the records of the tools that are about to run (ADR 31).
 
-A tool whose record is unapproved, or was tampered with, does not run as usual:
-`routing/runs/run_checks.py` decides how. One record is judged in `core/storage/record_status.py`. A
-git signature of a key in `audit.trusted_signers` is verified here, and counts as an approval.
+A tool whose record is unapproved (RECORD_UNKNOWN), or was tampered with (RECORD_CHANGED), does not
+run as usual: `routing/runs/run_checks.py` decides how. One record is judged in
+`core/storage/record_status.py`. A git signature of a key in `audit.trusted_signers` is verified
+here, and counts as an approval.
 
 Effect: reads the catalogue's records, the decision log and the user's state folder; may ask git.
 """

@@ -1,7 +1,7 @@
 """From a chosen module to a promoted revision: prove, ask, promote (spec §8, §10, §12, §16).
 
-A module may be promoted if it passes validation, its writes have a `Verify:`
-(`routing/delivery/verify_gate.py`), and it is approved: this is decided here.
+A module may be promoted if it passes validation (else VALIDATION_FAILED), its writes have a
+`Verify:` (`routing/delivery/verify_gate.py`), and it is approved: this is decided here.
 `approvals/unattended.py` has the rules without a person, `cli/prompts/approval_prompt.py` asks one.
 `core/storage/promotion/promote.py` writes the files. After 20 edits without a decision the delivery
 is refused. A candidate that was not promoted is offered again by

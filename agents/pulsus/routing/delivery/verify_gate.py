@@ -1,6 +1,7 @@
 """Refuse to promote a write whose contract has no `Verify:` that proves a change (ADR 41). Pure.
 
-If a `Verify:` names a fitting read is checked in `core/contract/declared_call_check.py`.
+If a `Verify:` names a fitting read is checked in `core/contract/declared_call_check.py`. The errors
+are VERIFY_MISSING, VERIFY_UNRELATED and VERIFY_INVALID.
 
 This is one rule for a promotion. `routing/delivery/deliver.py` asks all of them.
 """

@@ -2,7 +2,8 @@
 
 A file that did not change is not read again: `routing/index/file_freshness.py` decides that. A file
 larger than `discovery.max_file_bytes` is refused when it is read. More than 500 new modules are
-read in parallel processes.
+read in parallel processes. Links and hidden files are refused or ignored in
+`routing/discovery/module_files.py`.
 """
 
 from __future__ import annotations

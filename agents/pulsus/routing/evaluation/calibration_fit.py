@@ -1,7 +1,7 @@
 """Calibration fitted to requests with known answers (`pulsus eval --calibrate`). Pure.
 
-Refused here: fewer than 30 requests, or a fit that is worse than the calibration in use.
-`routing/evaluation/calibration_file.py` stores the result. The regression is
+Refused here (CALIBRATION_REFUSED): fewer than 30 requests, or a fit that is worse than the
+calibration in use. `routing/evaluation/calibration_file.py` stores the result. The regression is
 `routing/evaluation/logistic.py`.
 
 The population: each request as it is, and each that some tool fits once more with those tools

@@ -1,7 +1,7 @@
 """Compare the figures of `pulsus eval` with floors and with an earlier report. Reads one file.
 
-A figure below its threshold (`--floor`) makes `pulsus eval` fail, as a gate in CI. A regression
-against an earlier report is shown only.
+A figure below its threshold (`--floor`) makes `pulsus eval` fail (EVAL_BELOW_FLOOR), as a gate in
+CI. A regression against an earlier report is shown only.
 """
 
 from __future__ import annotations

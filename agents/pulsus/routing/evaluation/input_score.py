@@ -1,5 +1,7 @@
 """Compare the inputs that a request fills with the wanted ones (`pulsus eval`). Pure.
 
+Numbers are equal within a tolerance of 1e-9. Inputs are filled in `routing/inputs/route_inputs.py`.
+
 A row names them as `{INPUT: value}`, in a composition as `{TOOL.INPUT: value}`. If several values
 are right, it says `{"any": [value, …]}`. A value that is the tool's default counts as given.
 """

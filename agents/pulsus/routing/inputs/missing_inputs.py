@@ -1,8 +1,8 @@
 """Ask a person for missing and unclear inputs, once each, or say which they are.
 
 `routing/inputs/route_inputs.py` decides that a required input is missing; here it is asked for, or
-refused without a person. Types are checked in `execution/parse_inputs.py`. An unclear value, and a
-plan that writes but follows not all words, are refused here (`INPUT_UNCLEAR`).
+refused without a person (INPUT_MISSING). Types are checked in `execution/parse_inputs.py`. An
+unclear value, and a plan that writes but follows not all words, are refused here (`INPUT_UNCLEAR`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Compare the decision log with the catalogue's records (spec §10, §17). Effect: reads files.
 
 The hash chain itself is verified in `core/storage/decision_log/verify_log.py`; here a log that was
-cut, replaced or lost is found.
+cut, replaced or lost is found. The hash of `--expect-head` is looked up here.
 
 Every record names the head of the log at its time, and the log holds a digest of every record. So
 the records reveal a cut log, and the log reveals a changed record. Records of another log (from

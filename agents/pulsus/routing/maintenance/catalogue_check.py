@@ -2,7 +2,8 @@
 
 Finds duplicate modules, shared names, broken and unpromoted tools, and tools that were never used.
 Stale tools and tools without an owner are found in `routing/maintenance/staleness.py`,
-near-duplicates in `routing/maintenance/similar_descriptions.py`.
+near-duplicates in `routing/maintenance/similar_descriptions.py`. An id that two modules claim is
+refused in `routing/index/catalogue_builder.py`.
 
 These checks need the files alone; `routing/maintenance/ranking_conflicts.py` has those that need
 ranking. Pure, except that `find_git_ignored` asks git.

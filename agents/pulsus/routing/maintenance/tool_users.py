@@ -1,7 +1,7 @@
 """Find the promoted tools that need another tool: `pulsus tools remove`. Effect: reads files.
 
-It refuses to remove a tool that others depend on. A deprecated tool may leave compositions, but not
-the tools that verify or undo with it.
+It refuses to remove a tool that others depend on (TOOL_IN_USE). A deprecated tool may leave
+compositions, but not the tools that verify or undo with it.
 """
 
 from __future__ import annotations

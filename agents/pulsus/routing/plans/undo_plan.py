@@ -1,6 +1,7 @@
 """Undo: make the plan that reverses the writes of a run, newest first (contracts, `Undo:`).
 
-A file that was edited after the run is found in `routing/plans/later_edits.py`.
+A file that was edited after the run is found in `routing/plans/later_edits.py`. A run without such
+writes is refused (NOTHING_TO_UNDO).
 
 It also says which runs were undone. The description of a plan names the run that it undoes, but
 anyone can write that. So the calls decide: a write is reversed if a later run made the call that

@@ -1,7 +1,8 @@
 """May these bytes run? The filters, the promotion and the approved records of a tool decide.
 
-A tool that `access` denies, that is not promoted, or whose file changed since is refused. Filters
-are in `routing/search/access_filter.py`, approvals in `routing/delivery/approved_records_check.py`.
+A tool that `access` denies (POLICY_BLOCKED), that is not promoted, or whose file changed since
+(NOT_PROMOTED) is refused. Filters are in `routing/search/access_filter.py`, approvals in
+`routing/delivery/approved_records_check.py`.
 
 The hash (sha256) of the bytes must be that of the promoted version. Nothing here starts a process.
 `routing/runs/run_promoted.py` asks before a tool runs.
