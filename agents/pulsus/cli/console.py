@@ -2,7 +2,8 @@
 
 Decided here: the two lines of an error (with `hint:`), colours (`NO_COLOR`), the width of the
 terminal, and progress lines. Codes and exit statuses are in `errors.py`, a closed pipe is handled
-in `cli/main.py`. Results of tools are printed by `cli/results/print_result.py`.
+in `cli/main.py`. Results of tools are printed by `cli/results/print_result.py`. A JSON document
+begins with `schema_version`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Options every command has, and the session they make.
 
 An option that sets a setting becomes a flag here, and `config/layers.py` merges the flags over
-files and variables. A file argument that is a named pipe or a device is refused here.
+files and variables. A file argument that is a named pipe or a device is refused here. `--input`
+pairs are read in `execution/parse_inputs.py`; verbosity (`-v`, `-q`) and output form are read here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The options of a command that asks another person: who asks, and the request that is kept.
 
 The person who asks is the account of a token, or the user of this machine. A token that has
-expired, or whose role may not ask, is refused. Requests wait in
+expired, or whose role may not ask, is refused (TOKEN_REFUSED). Requests wait in
 `approvals/cards/stored_requests.py`.
 """
 

@@ -3,7 +3,7 @@
 The agent follows its run, and `pulsus approvals` decides cards. The token is sent over TLS, or to
 this machine only. Timeouts (connect, answer, silence of a stream) and size limits are here; an
 address without TLS is refused. A broken connection of the agent is tried again in
-`cli/agent/server_run.py`.
+`cli/agent/server_run.py`. A server that does not answer is SERVER_UNREACHABLE.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 The comparisons are `routing/maintenance/audit_catalogue.py`, `routing/maintenance/audit_log.py` and
 `core/storage/decision_log/verify_log.py`; with `--strict` a warning fails too. Settings of the
 project that are not approved are findings made here. A log that this user saw differently is found
-in `routing/maintenance/audit_witness.py`. The reason of `--accept-break` needs two words.
+in `routing/maintenance/audit_witness.py`. The reason of `--accept-break` needs two words. A finding
+is the error AUDIT_TAMPERED.
 """
 
 from __future__ import annotations

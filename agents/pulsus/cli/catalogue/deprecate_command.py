@@ -1,7 +1,8 @@
 """`pulsus deprecate`: mark a tool as replaced by another (spec §10).
 
 The record is written in `core/storage/promotion/deprecate.py`. A tool past its sunset is left out
-of the search in `routing/search/deprecations.py`.
+of the search in `routing/search/deprecations.py`. A deprecation needs a replacement and a sunset:
+checked here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Print how a run of a plan ended: its steps, its results, and the error of one that failed.
 
-A run that waits ends with `APPROVAL_REQUIRED`, and with status 7 after `--detailed-exitcode`; other
-statuses are in `errors.py`.
+A run that failed ends with `PLAN_FAILED`. A run that waits ends with `APPROVAL_REQUIRED`, and with
+status 7 after `--detailed-exitcode`; other statuses are in `errors.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 If the tool may run is decided in `routing/runs/run_checks.py`, and a write asks for consent in
 `approvals/run_consent.py`. `--unconfined` needs a person at a terminal, which is decided here.
-`--exit-status` ends with the status of the wrapped script (`execution/script_exit_status.py`).
+`--exit-status` ends with the status of the wrapped script (`execution/script_exit_status.py`). A
+tool's output is shown without control characters.
 """
 
 from __future__ import annotations

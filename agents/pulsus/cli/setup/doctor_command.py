@@ -1,6 +1,7 @@
 """`pulsus doctor`: what works on this machine and what to install.
 
-A failed required check ends with status 3. The checks are in `cli/setup/doctor_checks.py`.
+A failed required check ends with status 3 (NOT_READY). The checks are in
+`cli/setup/doctor_checks.py`.
 """
 
 from __future__ import annotations
