@@ -1,6 +1,7 @@
 """Convert the options of argparse and click to typed parameters, by their calls. Pure.
 
 Options of a shell script (getopts, `case`) are found in `adoption/shell/shell_script.py`.
+Subcommands are not converted: they go into the input `arguments`.
 """
 
 from __future__ import annotations
