@@ -1,6 +1,7 @@
 """Show what a decision would do, as a plan (spec §6). Pure.
 
-The plan is built in `core/compose/plans/build_plan.py`.
+The plan is built in `core/compose/plans/build_plan.py`. A preview of the whole decision is
+`routing/route_preview.py`.
 """
 
 from __future__ import annotations

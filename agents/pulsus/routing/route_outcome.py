@@ -4,7 +4,7 @@
 generate before. One change of its choice is made here: a plan that cannot be wired, or a forced
 generation, becomes generate. `pulsus explain` shows the same outcome. A request is refused here if
 a part that asks for a change is in no step (`PART_LEFT_OUT`), or if a write would change what is
-excluded.
+excluded. The outcome is carried out in `routing/apply_decision.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The module a decision is about: a tool's file, or a plan rendered to `_tmp/` (spec §6, §16).
 
-Size limit: of a module at most 64 MiB are read. Candidates lie in
-`core/storage/candidate_store.py`; `core/storage/retention.py` deletes old ones. The folder of a new
-composition is chosen here, and how a route ended is given to the history
+Size limit: of a module at most 64 MiB are read. The source file of a candidate is written here, and
+its note (`NAME.json`) by `core/storage/candidate_store.py`; `core/storage/retention.py` deletes old
+ones. The folder of a new composition is chosen here, and how a route ended is given to the history
 (`core/memory/past_routes.py`).
 
 Effect: reads tools, writes candidates.

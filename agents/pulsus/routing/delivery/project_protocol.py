@@ -1,4 +1,7 @@
-"""The view of the application that routing has; `bootstrap.App` satisfies it."""
+"""The view of the application that routing has; `bootstrap.App` satisfies it.
+
+`bootstrap/app.py` makes these services.
+"""
 
 from __future__ import annotations
 

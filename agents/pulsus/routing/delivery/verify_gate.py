@@ -1,7 +1,8 @@
 """Refuse to promote a write whose contract has no `Verify:` that proves a change (ADR 41). Pure.
 
 If a `Verify:` names a fitting read is checked in `core/contract/declared_call_check.py`. The errors
-are VERIFY_MISSING, VERIFY_UNRELATED and VERIFY_INVALID.
+are VERIFY_MISSING, VERIFY_UNRELATED and VERIFY_INVALID. The change of a run is verified in
+`routing/plans/verify_write.py`.
 
 This is one rule for a promotion. `routing/delivery/deliver.py` asks all of them.
 """

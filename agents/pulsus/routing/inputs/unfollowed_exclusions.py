@@ -1,7 +1,8 @@
 """Find clauses that exclude something ("except *.gz", "that are not running") unfollowed. Pure.
 
 The filler gives an excluded value to no input that asks for what is wanted
-(`core/arguments/candidates/excluded_values.py`). So an answer has it all the same.
+(`core/arguments/candidates/excluded_values.py`). So an answer has it all the same. The words that
+exclude something are recognised in `core/text/exclusions.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Find tools with almost the same description (`pulsus tools check`). Pure.
 
 Duplicates by bytes or name are found in `routing/maintenance/catalogue_check.py`, tools that take
-each other's requests in `routing/maintenance/ranking_conflicts.py`.
+each other's requests in `routing/maintenance/ranking_conflicts.py`. A new module that repeats a
+tool is found in `approvals/known_modules.py`.
 
 Ranking may still tell two such tools apart today, by their golden requests or a single word. People
 who choose between them cannot, and the next one of their kind makes it worse. Imports scikit-learn.

@@ -1,5 +1,7 @@
 """Run a composition that may write, step by step (docs/plans.md, order of a run).
 
+The steps of a composition that only reads run in `execution/composition_runner.py`.
+
 Each write is verified before the next step starts, and the run is in the journal, so that `pulsus
 runs resume` goes on with it. Effects: those of `routing/plans/apply_plan.py`.
 """
