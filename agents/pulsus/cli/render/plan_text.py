@@ -1,6 +1,7 @@
 """The plan of a decision: as YAML to apply, or as steps with values to read (spec §6). Pure.
 
-A saved plan is shown by `cli/render/plan_views/saved_plan_text.py`.
+A saved plan is shown by `cli/render/plan_views/saved_plan_text.py`. The plan's YAML is written by
+`core/compose/plans/dsl/plan_file.py`.
 """
 
 from __future__ import annotations
