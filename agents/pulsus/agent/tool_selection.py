@@ -1,8 +1,8 @@
 """The tools that a model is offered in one run: few, and none that the state refuses. Pure.
 
-The catalogue tools among them are ranked in `bootstrap/build_agent_session.py`. If a request asks
-for a change is decided here too. Arguments that are hidden from the model are chosen in
-`shown_inputs.py`.
+The catalogue tools among them are ranked in `bootstrap/build_agent_session.py`; their number is
+limited in `agent_session.py`. If a request asks for a change is decided here too. Arguments that
+are hidden from the model are chosen in `shown_inputs.py`.
 
 The descriptor table decides what a call is, whatever is offered here. A shorter list costs fewer
 tokens, and a small model picks the right tool more often.

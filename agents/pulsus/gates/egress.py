@@ -3,7 +3,8 @@ docs/command-safety.md).
 
 Known are this machine, what `policy.egress_hosts` lists, the place that a client's own
 configuration names, and the names that the request said. Everything else, and what is not known
-before the command runs, needs approval. Pure.
+before the command runs, needs approval. The names that a session has said are collected in
+`agent/control/session_words.py`. Pure.
 
 This is the network allowlist of the command gate. The hosts of a command are found in
 `commands/destinations/connections.py`, the ruling that follows is made in `command_policy.py`, and

@@ -1,6 +1,7 @@
 """Between the transcript of a run and the messages of native tool calls (chapter §32.1). Pure.
 
-Invalid arguments of a native call, and an empty answer, get a correction here.
+Invalid arguments of a native call, and an empty answer, get a correction here. The confidence of an
+answer is medium, or low if it was cut short.
 """
 
 from __future__ import annotations

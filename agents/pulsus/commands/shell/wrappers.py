@@ -1,6 +1,7 @@
 """The program that a command runs in the end, without those that only run it (sudo, timeout).
 
-The list of wrappers, with the options that take a value, is `wrappers.yaml`.
+The list of wrappers, with the options that take a value, is `wrappers.yaml`. That `sudo` is never a
+read is said by its table, `commands/tables/sudo.yaml`.
 
 For what is said *about* a command: its risk, its policy, what it reads. The verdict on the program
 that a wrapper runs is decided in call_check/nested_commands.py, by the wrapper's table.

@@ -3,7 +3,8 @@
 Everything about a write is committed at once; reads are collected until `flush`, because a lost
 record of a read costs only another read. So a crash loses no write: each is a transaction that is
 synced (fsync). The sha256 of a result is checked in `run_folder.py`; a run whose process died is
-shown as `interrupted` by `run_queries.py`. One thread uses a journal. Effect: writes the database.
+shown as `interrupted` by `run_queries.py`. The tables are made in
+`core/storage/state_db/state_tables.py`. One thread uses a journal. Effect: writes the database.
 """
 
 from __future__ import annotations

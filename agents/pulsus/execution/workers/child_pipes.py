@@ -1,7 +1,7 @@
 """Exchange data with a child through several pipes at once. Effect: reads and writes pipes.
 
 The timeout of a tool is measured here (`Pump.run`), its stdin is fed, its output (stdout, stderr)
-is cut to the last bytes, and a report over the size limit ends the run.
+is passed on as it comes and cut to the last bytes, and a report over the size limit ends the run.
 `execution/end_tool_process.py` kills the processes.
 """
 

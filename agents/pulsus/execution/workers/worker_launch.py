@@ -1,7 +1,8 @@
 """Start the worker of one run: a new interpreter, or a fork of a warm one (`warm_process.py`).
 
-The working folder of a run (working directory, cwd), and the interpreter that runs it, are decided
-by the caller (`tool_process.py`). A folder that cannot be entered is refused here.
+The working folder of a run (working directory, cwd), and the interpreter that runs it
+(`tools.python`), are decided by the callers, such as `routing/runs/run_promoted.py`. A folder that
+cannot be entered is refused here.
 
 The secrets among its variables are chosen in `execution/tool_secrets.py`. Effect: starts a process.
 """
