@@ -5,7 +5,8 @@ The question names the nearest tools, because a person knows what a tool does be
 in which it lies. If no tool may be meant, it asks for the area instead. A request is ambiguous if
 no tool reaches the threshold τ although one is near, or if two are about equally likely. Without a
 person, `approvals/unattended.py` refuses a low confidence. An intent is unclear below
-`parser.confidence_threshold`.
+`parser.confidence_threshold`. The action that a request means is found in
+`routing/prompt_parser.py`.
 
 The question is asked by `routing/search_and_clarify.py`.
 """

@@ -4,7 +4,7 @@
 module may be promoted. If its bytes are the promoted ones (hash), `current` tells here. It replays
 the examples of earlier versions (`core/validators/example_replay.py`), and looks up if a tool is
 new, generated or approved. A promotion that another one overtook is tried again, at most eight
-times.
+times. A damaged decision log stops it (`require_log`).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The guardrails are `core/compose/guardrails/all_rules.py`. A module that only re
 is refused here on a copy without them, and by its source in
 `core/validators/memorised_examples.py`. One example may be hidden from the model (held back); a
 refusal is put into words for the next round here. Missing imports are added to an answer, and
-unused ones removed, before it is judged.
+unused ones removed, before it is judged. Allowed are the imports of `generator.allowed_imports`.
 
 The guardrails are a step after the static gate for as long as the module is a candidate: also after
 an edit, and when it is promoted from `_tmp/` later.

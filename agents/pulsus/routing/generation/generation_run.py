@@ -4,7 +4,7 @@ It chooses folder and name of the new tool: a generated name that is taken gets 
 taken `--name` is refused. More than five examples are refused, too.
 `routing/generation/written_candidate.py` promotes the module. An answer is judged in
 `routing/generation/acceptance.py`. A candidate that a person edited is never overwritten without a
-question.
+question. The limit of rounds is `generator.rounds`.
 
 The rounds of repair are counted in `core/compose/generator.py`.
 Effect: asks the model, runs the gates, writes `_tmp/`, promotes what is approved.

@@ -1,7 +1,8 @@
 """Ask a language model about inputs that the words of a request leave open (ADR 39).
 
 After three failures in a row the model is not asked again.
-`core/arguments/proposals/model_confirmation.py` decides which of its answers count.
+`core/arguments/proposals/model_confirmation.py` decides which of its answers count. Its time limit,
+`model.input_seconds`, is set in `routing/inputs/route_inputs.py`.
 
 The model only points at words of the request, and code decides what counts. A failure leaves the
 values as they are without a model, and is reported. Effect: asks the model.

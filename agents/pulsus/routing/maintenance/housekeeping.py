@@ -2,7 +2,7 @@
 
 The age limits are settings (`tmp`, `log` and `plans.retention_days`). Files are deleted in
 `core/storage/retention.py`, runs in `execution/journal/old_runs.py`, and
-`core/storage/decision_log/log_rotation.py` seals the log.
+`core/storage/decision_log/log_rotation.py` seals the log. A log is sealed after `audit.seal_days`.
 
 Effect: deletes old files, and appends to the decision log. Each method raises as
 `decision_log.append` does.

@@ -3,7 +3,8 @@
 Steps run in `execution/engine/plan_run.py`, and retries are decided in `execution/engine/retry.py`.
 A stale plan is refused in `routing/plans/changes_since_review.py`, and a write is confirmed in
 `approvals/run_consent.py`. An undo is refused here if a file was edited since its review. Undo
-plans are made in `routing/plans/undo_plan.py`.
+plans are made in `routing/plans/undo_plan.py`. Limits are `plans.max_parallel` and
+`plans.approval_hours`.
 
 Effects: those of the steps; the journal in `.pulsus/state.db`, results in `.pulsus/runs/`, the
 trace in `logs/runs/`.

@@ -1,6 +1,7 @@
 """Verify a write of a tool by the read that its contract names (`Verify:`, ADR 41).
 
-`core/contract/declared_call_check.py` checks that the named read exists and takes these inputs.
+`core/contract/declared_call_check.py` checks that the named read exists and takes these inputs. The
+error WRITE_UNVERIFIED is made in `routing/plans/verified_run.py`.
 
 Effect: runs a promoted read in a confined process of its own. Nothing here asks a person or prints,
 so every path that runs a write can call it.

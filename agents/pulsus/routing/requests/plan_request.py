@@ -2,7 +2,8 @@
 
 Requests are stored in `approvals/cards/stored_requests.py`, with their expiry. The risk of a
 requested plan (low, medium, high) is decided here; who may approve it, in
-`approvals/cards/waiting_approvals.py`.
+`approvals/cards/waiting_approvals.py`. The hash of a plan, to which an approval is bound, is made
+in `core/compose/saved_plans/saved_plan_mapping.py`.
 
 The request holds the plan as its file had it, and the values of its parameters. Once approved it
 runs through the same engine as `pulsus apply`. Effects: those of the steps.

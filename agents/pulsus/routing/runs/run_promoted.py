@@ -2,7 +2,8 @@
 
 Here the run is logged and its time limit (`run.max_seconds`) passed on. Consent to a write is asked
 in `approvals/run_consent.py`, confinement chosen in `execution/confinement/choose_confinement.py`.
-Secrets in its output are masked by `execution/tool_secrets.py`.
+Secrets in its output are masked by `execution/tool_secrets.py`. Limits of memory, processes and
+files are `run.max_mem_mb`, `run.max_processes` and `run.max_files`.
 
 `routing/runs/run_checks.py` decides if its bytes may run.
 """

@@ -1,6 +1,8 @@
 """The reason why p of the first tool is low, from its signals (ADR 17). Pure.
 
-p itself is computed in `core/rankers/calibration.py`.
+p itself is computed in `core/rankers/calibration.py`. If a p is too low to select a tool (the
+request is ambiguous) is decided in `core/compose/selection/choose_policy.py`, and a person is asked
+in `routing/clarify.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """From an intent to a choice: rank, widen, split, decide (spec §4 to §6). Pure.
 
 The decision by p and τ is `core/compose/selection/choose_policy.py`; the scores are
-`core/rankers/lexical_ranker.py`. A stale composition is left out here.
+`core/rankers/lexical_ranker.py`. A stale composition is left out here. A plan has at most
+`compose.max_steps` steps.
 
 `pulsus route` and `pulsus eval` both decide here, so that what is measured is what happens.
 """
