@@ -2,7 +2,7 @@
 
 Duplicate, unused and broken tools are found in `routing/maintenance/catalogue_check.py`,
 unreachable ones in `routing/maintenance/ranking_conflicts.py`, stale ones in
-`routing/maintenance/staleness.py`.
+`routing/maintenance/staleness.py`. The level (severity) of a finding is set where it is found.
 """
 
 from __future__ import annotations

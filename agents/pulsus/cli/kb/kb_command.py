@@ -1,7 +1,7 @@
 """`pulsus kb query|facts|explain` (contracts, "Knowledge"; docs/knowledge-base.md).
 
 If a fact is stale (expired) is decided in `kb/facts.py`, and how many answers a query may give in
-`kb/query_limits.py`.
+`kb/query_limits.py`. The most answers are `kb.max_answers`.
 """
 
 from __future__ import annotations

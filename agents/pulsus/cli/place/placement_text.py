@@ -1,6 +1,8 @@
 """The lines of a placement plan for a person. Pure.
 
-Why a machine has no place is found in `placement/unplaced_reasons.py`.
+Why a machine has no place is found in `placement/unplaced_reasons.py`. It prints why no placement
+is possible (infeasible); the constraints in conflict come from
+`placement/search/infeasible_core.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The status lines of a route: before the first question what was decided, afterwards the rest.
 
-The lines themselves are made in `cli/render/outcome_text.py`.
+The lines themselves are made in `cli/render/outcome_text.py`. The exit status is that of the error
+(`errors.py`), chosen in `cli/route/route_command.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Writes verdicts as annotations of GitHub Actions. Pure.
 
-The places of findings are read in `cli/validate/located_findings.py`.
+The places of findings are read in `cli/validate/located_findings.py`. The level (severity) is set
+there, too.
 
 Every line of the output is a command of ours or our own count. The text of a module stands escaped
 inside a command, so it can neither start nor end one.

@@ -1,6 +1,8 @@
 """Writes verdicts as JUnit XML, for CI servers. Pure.
 
-The verdicts are decided in `core/validators/pipeline.py`.
+The verdicts are decided in `core/validators/pipeline.py`. A refused step is a `failure`, an
+unverified one an `error`: decided here. Lines of findings are read in
+`cli/validate/located_findings.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Turns the results of the steps into findings with a place and a rule. Pure.
 
-A message is cut at 1,000 characters.
+A message is cut at 1,000 characters. The level (severity) of each is set here: error, or warning.
 """
 
 from __future__ import annotations

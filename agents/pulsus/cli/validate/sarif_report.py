@@ -1,6 +1,7 @@
 """Writes verdicts as SARIF 2.1.0, for code scanning. Pure.
 
-The verdicts are decided in `core/validators/pipeline.py`.
+The verdicts are decided in `core/validators/pipeline.py`. The level (severity) of a finding, its
+rule and its place are set in `cli/validate/located_findings.py`.
 """
 
 from __future__ import annotations
