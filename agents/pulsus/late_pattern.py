@@ -1,9 +1,9 @@
 """Compile a regular expression at its first use, and not when its module is imported.
 
-Patterns of settings that can never match are refused in `config/policy_patterns.py`, and slow
-regular expressions of program tables in `commands/program_tables/safe_regex.py`. A warm route
-imports about six hundred patterns and needs every fifth. To compile them all took a third of its
-time.
+A warm route imports about six hundred patterns and needs every fifth. To compile them all took a
+third of its time. Patterns of settings that can never match are refused in
+`config/policy_patterns.py`, and slow regular expressions of program tables in
+`commands/program_tables/safe_regex.py`.
 """
 
 from __future__ import annotations

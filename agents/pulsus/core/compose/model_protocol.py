@@ -1,8 +1,7 @@
 """Define the protocol between the generator and a language model (spec §7).
 
-Timeouts, retries and budgets are theirs: `llm/http/exchange.py`, `llm/http/retries.py` and
-`llm/budgeted_model.py`. Types only. `llm/` and plugins implement them, and `bootstrap` connects the
-two.
+Types only. `llm/` and plugins implement them, and `bootstrap` connects the two. Timeouts, retries
+and budgets are theirs: `llm/http/exchange.py`, `llm/http/retries.py` and `llm/budgeted_model.py`.
 """
 
 from __future__ import annotations

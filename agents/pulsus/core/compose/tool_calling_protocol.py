@@ -1,9 +1,8 @@
 """Define the protocol between the agent and a model with native tool calls (tool calling, §32).
 
-The tools of the agent are in `agent/tools/`, and its calls are checked in
-`agent/loop/check_calls.py`. Types only. A model that calls tools natively gets their schemas in a
-field of the request, and answers with calls in a field of the answer. `llm/` and plugins implement
-the provider.
+Types only. A model that calls tools natively gets their schemas in a field of the request, and
+answers with calls in a field of the answer. `llm/` and plugins implement the provider. The tools of
+the agent are in `agent/tools/`, and its calls are checked in `agent/loop/check_calls.py`.
 """
 
 from __future__ import annotations

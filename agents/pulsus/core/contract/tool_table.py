@@ -1,7 +1,7 @@
 """Tools that are read when they are looked at, and what is known of each without that (spec §13).
 
-The index that keeps the tools between runs is `routing/index/discovery_index.py`. A shared tool
-that a domain tool shadows is found here. Pure but for the decoder a `ToolTable` is given.
+Pure but for the decoder a `ToolTable` is given. The index that keeps the tools between runs is
+`routing/index/discovery_index.py`. A shared tool that a domain tool shadows is found here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Compare a request with the vectors of many texts, and store the vectors (spec §13). Pure.
 
-`routing/search/vector_cache.py` keeps the file between runs. The numbers have half precision: that
-moves a cosine by less than 0.001 and halves the file.
+The numbers have half precision: that moves a cosine by less than 0.001 and halves the file.
+`routing/search/vector_cache.py` keeps the file between runs.
 """
 
 from __future__ import annotations

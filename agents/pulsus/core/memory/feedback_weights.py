@@ -1,9 +1,9 @@
 """Change by a user's feedback the weight of other runs of the same request (ADR 16). Pure.
 
+The newest feedback on a request outweighs runs of it that a person accepted. A run that says
+otherwise counts nothing until the feedback has faded to half, and from then on ever more.
 `routing/record_feedback.py` records the feedback (`pulsus feedback`). How fast it fades (decay) is
-`ranker.history_half_life_days`. The newest feedback on a request outweighs runs of it that a person
-accepted. A run that says otherwise counts nothing until the feedback has faded to half, and from
-then on ever more.
+`ranker.history_half_life_days`.
 """
 
 from __future__ import annotations

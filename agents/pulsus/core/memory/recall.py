@@ -1,9 +1,9 @@
 """Past requests like this one, and what they say about each tool (spec §4, §10; ADR 16). Pure.
 
+Two things are recalled. Votes: every past request counts for the tools it was right for and against
+those it was wrong for, by how alike it is. Text: the words of its past requests belong to a tool.
 Past requests are read in `past_routes.py`, kept as columns in `request_index.py`, and weighed after
-feedback in `feedback_weights.py`. Two things are recalled. Votes: every past request counts for the
-tools it was right for and against those it was wrong for, by how alike it is. Text: the words of
-its past requests belong to a tool.
+feedback in `feedback_weights.py`.
 """
 
 from __future__ import annotations

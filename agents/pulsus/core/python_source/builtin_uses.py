@@ -1,7 +1,7 @@
 """Finds the builtin functions that a module's text reaches. Pure.
 
-`core/validators/steps/static_gate.py` refuses `eval` and `exec` by it. This is lint, not a
-boundary: it misses a name that is put together at run time.
+This is lint, not a boundary: it misses a name that is put together at run time.
+`core/validators/steps/static_gate.py` refuses `eval` and `exec` by it.
 """
 
 from __future__ import annotations

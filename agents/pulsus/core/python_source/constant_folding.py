@@ -1,7 +1,7 @@
 """Folds expressions to constant text without running the module. Pure.
 
-`core/validators/effects/constant_targets.py` finds constant paths and hosts by it. Folded are
-constants, names bound once, joins, `/`, f-strings, templates and a few text methods.
+Folded are constants, names bound once, joins, `/`, f-strings, templates and a few text methods.
+`core/validators/effects/constant_targets.py` finds constant paths and hosts by it.
 """
 
 from __future__ import annotations

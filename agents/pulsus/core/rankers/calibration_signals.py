@@ -1,7 +1,7 @@
 """The numbers `p` is computed from (spec §5): how good a candidate is, not only how it compares.
 
-`calibration.py` computes p from them, and `score_differences.py` explains it. Each is about one
-candidate among all of a request's; `calibration.json` says which count and how much.
+Each is about one candidate among all of a request's; `calibration.json` says which count and how
+much. `calibration.py` computes p from them, and `score_differences.py` explains it.
 """
 
 from __future__ import annotations

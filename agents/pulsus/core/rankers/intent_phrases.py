@@ -1,8 +1,8 @@
 """Compare a request with the intents and the anti-intents of a manifest (spec §5). Pure.
 
-`scorer.py` lowers the score by an anti-intent. Synonyms are looked up in `lexical/query_terms.py`.
 `lexical_ranker.py` prefers a tool that has the request as one of its intents. In a question for the
 state of a service the name does not count: "is cron running" is the intent "is nginx running".
+`scorer.py` lowers the score by an anti-intent. Synonyms are looked up in `lexical/query_terms.py`.
 """
 
 from __future__ import annotations

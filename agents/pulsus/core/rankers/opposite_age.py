@@ -1,8 +1,8 @@
 """Does the request ask for what changed lately, and the tool find what did not, or the reverse?
 
-The score of such a tool is halved in `scorer.py`. "files changed in the last 2 days" shares its
-words with a tool for files that stayed unchanged, and is its opposite. Nothing in a count of words
-shows that. Pure.
+"files changed in the last 2 days" shares its words with a tool for files that stayed unchanged, and
+is its opposite. Nothing in a count of words shows that. The score of such a tool is halved in
+`scorer.py`. Pure.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The protocol of ranking engines: a catalogue made ready for ranking (spec §5).
 
-`bootstrap/ranking_setup.py` makes the engine. `ranker.engine` chooses one: `lexical` is
-`lexical_ranker.Ranker`, and `spec` is `spec.spec_ranker.SpecRanker`.
+`ranker.engine` chooses one: `lexical` is `lexical_ranker.Ranker`, and `spec` is
+`spec.spec_ranker.SpecRanker`. `bootstrap/ranking_setup.py` makes the engine.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Explain why one candidate lost against another, and the parts of its `p` (spec §5, §12). Pure.
 
-`routing/search/why_not.py` says why a tool was not chosen, and `cli/render/explain_table.py` prints
-it. Everything is computed from the numbers the decision was made from.
+Everything is computed from the numbers the decision was made from. `routing/search/why_not.py` says
+why a tool was not chosen, and `cli/render/explain_table.py` prints it.
 """
 
 from __future__ import annotations

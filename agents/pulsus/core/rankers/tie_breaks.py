@@ -1,7 +1,7 @@
 """Tie-breakers: decide which of two candidates comes first, and say why (spec §5, §9).
 
-Two tools of one name are told apart in `routing/tool_discovery.py`. `lexical_ranker.py` orders the
-candidates by it.
+`lexical_ranker.py` orders the candidates by it. Two tools of one name are told apart in
+`routing/tool_discovery.py`.
 """
 
 from __future__ import annotations

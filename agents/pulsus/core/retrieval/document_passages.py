@@ -1,7 +1,7 @@
 """Cut documents into passages for RAG: one for each heading (spec §14). Pure.
 
-`routing/generation/prompt_context.py` puts them into a prompt. `passage_index.py` searches them;
-`routing/search/project_docs.py` says which documents are read.
+`passage_index.py` searches them; `routing/search/project_docs.py` says which documents are read.
+`routing/generation/prompt_context.py` puts passages into a prompt.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Search over passages: BM25, and meaning where vectors are at hand (spec §14). Pure.
 
-Facts of the knowledge base are in `kb/fact_base.py`. Passages below the threshold `LEAST`, and more
-than `FIRST` of them, are dropped here. BM25 (Robertson and Zaragoza 2009) with the usual k1 and b.
-A passage's score is the share of the best score any passage could have had for the request, so that
-it lies in [0, 1]. `document_passages.py` cuts documents into passages.
+Passages below the threshold `LEAST`, and more than `FIRST` of them, are dropped here. BM25
+(Robertson and Zaragoza 2009) with the usual k1 and b. A passage's score is the share of the best
+score any passage could have had for the request, so that it lies in [0, 1]. `document_passages.py`
+cuts documents into passages. Facts of the knowledge base are in `kb/fact_base.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Group commit: what several threads want to write at the same time shares one write.
 
-`approvals/cards/execution_ledger.py` and `approvals/cards/record_card_decisions.py` use it. While
-one thread writes, the others wait, and the next of them writes for all that came meanwhile. Each
-caller returns once its own item was written, and gets the error of the write that had it.
+While one thread writes, the others wait, and the next of them writes for all that came meanwhile.
+Each caller returns once its own item was written, and gets the error of the write that had it.
+`approvals/cards/execution_ledger.py` and `approvals/cards/record_card_decisions.py` use it.
 """
 
 from __future__ import annotations

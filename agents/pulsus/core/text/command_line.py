@@ -1,8 +1,8 @@
 """A request that is a command line, and what that would change (spec §6: partial fits). Pure.
 
-This is about ranking. If a shell command is safe is decided in `commands/classify.py`. In a command
-line the verb stands behind the program: "ip route add", "systemctl stop nginx". The first words of
-a sentence say nothing of that. Words: verbs.txt.
+In a command line the verb stands behind the program: "ip route add", "systemctl stop nginx". The
+first words of a sentence say nothing of that. Words: verbs.txt. This is about ranking. If a shell
+command is safe is decided in `commands/classify.py`.
 """
 
 from __future__ import annotations

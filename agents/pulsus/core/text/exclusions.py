@@ -1,9 +1,9 @@
 """Find the words that a request excludes: "except *.gz", "but not redis", "other than 22". Pure.
 
+A value in such a clause is the opposite of what an input of a tool asks for. "Delete everything
+except *.gz" with `pattern=*.gz` would delete exactly the files that were to stay.
 `core/arguments/candidates/excluded_values.py` keeps the value from an input, and
-`routing/inputs/unfollowed_exclusions.py` reports a clause that nothing follows. A value in such a
-clause is the opposite of what an input of a tool asks for. "Delete everything except *.gz" with
-`pattern=*.gz` would delete exactly the files that were to stay.
+`routing/inputs/unfollowed_exclusions.py` reports a clause that nothing follows.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Values in a request: addresses, paths, file names, quoted text, numbers (spec §4).
 
-Typed values for inputs are read in `core/arguments/spans/find_spans.py`. A value says what kind of
-thing a request is about (`10.0.0.0/22`: a subnet), hardly which tool it wants: its own words weigh
-less than the words around it, and plain numbers nothing.
+A value says what kind of thing a request is about (`10.0.0.0/22`: a subnet), hardly which tool it
+wants: its own words weigh less than the words around it, and plain numbers nothing. Typed values
+for inputs are read in `core/arguments/spans/find_spans.py`.
 """
 
 from __future__ import annotations

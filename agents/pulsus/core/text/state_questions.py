@@ -1,8 +1,8 @@
 """Read "is cron running" and "is the ssh service up": the state of one thing by its name. Pure.
 
-The name of the service becomes an input in `core/arguments/subject_names.py`. The place in the
-sentence says what the word is. So NAME may be a word of any tool: `cron`, `docker`, `backup`.
-Ranking and argument filling read such a question in the same way.
+The place in the sentence says what the word is. So NAME may be a word of any tool: `cron`,
+`docker`, `backup`. Ranking and argument filling read such a question in the same way. The name of
+the service becomes an input in `core/arguments/subject_names.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Reads a repository's objects and starts nothing that its configuration names (ADR 31).
 
-Signatures of commits are read here; `routing/delivery/approved_records_check.py` decides if the key
-is trusted. Work-tree files are read by Python: `git status` and `git diff` would run the filters of
-`.gitattributes`. Effect: asks git.
+Work-tree files are read by Python: `git status` and `git diff` would run the filters of
+`.gitattributes`. Signatures of commits are read here; `routing/delivery/approved_records_check.py`
+decides if the key is trusted. Effect: asks git.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Keep an upper bound of a request from an input that is a lower bound, and the reverse. Pure.
 
-A bound that no input follows is reported in `routing/inputs/unfollowed_bounds.py`. "Files smaller
-than 1 MB" is no `min_bytes`: with it the answer has exactly the other files. A share that is free
-is no share that is used.
+"Files smaller than 1 MB" is no `min_bytes`: with it the answer has exactly the other files. A share
+that is free is no share that is used. A bound that no input follows is reported in
+`routing/inputs/unfollowed_bounds.py`.
 """
 
 from __future__ import annotations

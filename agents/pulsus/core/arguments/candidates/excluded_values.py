@@ -1,8 +1,8 @@
 """Keep values that a request excludes from inputs that ask for what is wanted. Pure.
 
-`core/text/exclusions.py` finds the clauses, and `routing/inputs/unfollowed_exclusions.py` reports
-those that nothing follows. "except *.gz" is no `pattern`, and "other than 22" no `port`. Only an
-input that is about excluding takes such a value. A flag reads its negation itself.
+"except *.gz" is no `pattern`, and "other than 22" no `port`. Only an input that is about excluding
+takes such a value. A flag reads its negation itself. `core/text/exclusions.py` finds the clauses,
+and `routing/inputs/unfollowed_exclusions.py` reports those that nothing follows.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Confirm values by a model: both its answers must agree. A value is then filled or proposed. Pure.
 
-`routing/inputs/ask_model_for_inputs.py` asks the model, with the timeout `model.input_seconds`.
 Only a value that both answers of the model name counts (model_questions.py). If the weights chose
 the same value, it is filled. If only the model names it, it is filled if its kind is plain, the
 weights do not speak against it, and no required input is open that it may belong to.
+`routing/inputs/ask_model_for_inputs.py` asks the model, with the timeout `model.input_seconds`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """The two questions about open inputs that a model is asked, and how their answers are read. Pure.
 
-`routing/inputs/ask_model_for_inputs.py` sends them, and `proposal_grounding.py` drops invented
-answers. The first one asks from the side of the values: which input is this value of the request
-for, if any? The second one asks from the side of the inputs: which words of the request give this
-value? A small model guesses in each of them, but seldom the same wrong thing in both.
+The first one asks from the side of the values: which input is this value of the request for, if
+any? The second one asks from the side of the inputs: which words of the request give this value? A
+small model guesses in each of them, but seldom the same wrong thing in both.
+`routing/inputs/ask_model_for_inputs.py` sends both, and `proposal_grounding.py` drops invented
+answers.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Decide which inputs of a tool a model is worth asking about, after the words were read. Pure.
 
-The most inputs and values of one question are limited here. The setting `model.inputs` switches
-such questions off (`routing/inputs/route_inputs.py`). A model takes seconds. So it is asked only if
-the words leave something open that they may hold: a required input without a value, a value that is
-not sure, a value that no input took, or an input that the request names. An input that no word of
-the request could fill is no reason to ask.
+A model takes seconds. So it is asked only if the words leave something open that they may hold: a
+required input without a value, a value that is not sure, a value that no input took, or an input
+that the request names. An input that no word of the request could fill is no reason to ask. The
+most inputs and values of one question are limited here. The setting `model.inputs` switches such
+questions off (`routing/inputs/route_inputs.py`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The columns of the rows that a tool returns, as its contract names them. Pure.
 
-A column that words name is found in `column_match.py`. `Returns:` names the columns in backticks,
-with their values in brackets behind them. The expected results of the examples say which type a
-column has.
+`Returns:` names the columns in backticks, with their values in brackets behind them. The expected
+results of the examples say which type a column has. A column that words name is found in
+`column_match.py`.
 """
 
 from __future__ import annotations

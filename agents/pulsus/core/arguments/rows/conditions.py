@@ -1,8 +1,8 @@
 """Read a condition on rows from words: column, operator and value (ADR 38). Pure.
 
-The rows are filtered by the tool itself; `row_filler.py` fills its inputs. Each operator of a
-clause is tried with the words before it, then with those behind its value. If no operator gives a
-condition, the value may stand beside its column (`state zombie`).
+Each operator of a clause is tried with the words before it, then with those behind its value. If no
+operator gives a condition, the value may stand beside its column (`state zombie`). The rows are
+filtered by the tool itself; `row_filler.py` fills its inputs.
 """
 
 from __future__ import annotations

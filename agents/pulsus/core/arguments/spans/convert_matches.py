@@ -1,8 +1,8 @@
 """Turn the text that a rule matched into spans: addresses, dates, schedules, amounts. Pure.
 
-Invalid addresses, dates and schedules are dropped here. `measures.py` reads amounts, `dates.py`
-days and times. The standard library reads addresses and networks. A text that only looks like a
-value gives none.
+`measures.py` reads amounts, `dates.py` days and times. The standard library reads addresses and
+networks. A text that only looks like a value gives none. Invalid addresses, dates and schedules are
+dropped here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The patterns of the typed values of a request, joined to one expression that reads it once. Pure.
 
-`find_spans.py` uses it. Patterns of values for ranking are in `core/text/literals.py`. The first
-rule that fits takes the text. All repeats are bounded, or end at a character that starts no other
-match, so the time for a hostile request grows with its length only.
+The first rule that fits takes the text. All repeats are bounded, or end at a character that starts
+no other match, so the time for a hostile request grows with its length only. `find_spans.py` uses
+it. Patterns of values for ranking are in `core/text/literals.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Checks that a generated module uses allowed imports only (routing spec §7). Pure.
 
-If an imported package is installed is checked in `core/validators/steps/installed_packages.py`. The
-allowlist is the setting `generator.allowed_imports` (config/settings.py).
+The allowlist is the setting `generator.allowed_imports` (config/settings.py). If an imported
+package is installed is checked in `core/validators/steps/installed_packages.py`.
 
 A module of the standard library has others in its attributes (`pathlib.os`), and helpers that run
 text. So a generated module may use only the names that an allowed module offers.

@@ -1,8 +1,8 @@
 """List the values of a plan that reach a tool as another type than they were given (spec §6). Pure.
 
-Mismatched types are refused in `type_check.py`. The type check refuses what does not fit. This
-lists what fits only after a conversion, so that a reviewer sees it: a whole number for a decimal
-one, text for a path, one value an item as a list, a value in a text, and a value that may be null.
+The type check refuses what does not fit. This lists what fits only after a conversion, so that a
+reviewer sees it: a whole number for a decimal one, text for a path, one value an item as a list, a
+value in a text, and a value that may be null. Mismatched types are refused in `type_check.py`.
 """
 
 from __future__ import annotations

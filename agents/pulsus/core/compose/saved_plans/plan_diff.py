@@ -1,8 +1,8 @@
 """The difference of two saved plans, part by part, changes of writes first. Pure.
 
-`pulsus diff` shows them (`cli/plan/diff_command.py`). Steps are matched by their ids. These decide
-nothing about a run, so they make no difference: the request, the words that an input came from, the
-digest of the catalogue, alternatives and notes.
+Steps are matched by their ids. These decide nothing about a run, so they make no difference: the
+request, the words that an input came from, the digest of the catalogue, alternatives and notes.
+`pulsus diff` shows the difference (`cli/plan/diff_command.py`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The steps of a saved plan as a graph: who waits for whom, and who runs beside whom. Pure.
 
-It is for pictures (`pulsus show`); a run is ordered in `execution/engine/schedule.py`. The order is
-that of the engine (docs/plans.md, "Order of a run"): a step waits for the steps that it refers to
-or `needs`, and a write runs alone, between the steps listed before and after it.
+The order is that of the engine (docs/plans.md, "Order of a run"): a step waits for the steps that
+it refers to or `needs`, and a write runs alone, between the steps listed before and after it. The
+graph is for pictures (`pulsus show`); a run is ordered in `execution/engine/schedule.py`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Add the tool that gives a value which a step needs and the request lacks (spec §6). Pure.
 
-Inputs that still have no value are asked for in `routing/inputs/missing_inputs.py`. A person asks
-for "the owner of volume backups" and knows no `volume_id`. If exactly one tool gives it, that tool
-becomes a step before. Only keys are looked up: the request itself should hold any other value, and
-a question for it is better than a guess.
+A person asks for "the owner of volume backups" and knows no `volume_id`. If exactly one tool gives
+it, that tool becomes a step before. Only keys are looked up: the request itself should hold any
+other value, and a question for it is better than a guess. Inputs that still have no value are asked
+for in `routing/inputs/missing_inputs.py`.
 """
 
 from __future__ import annotations

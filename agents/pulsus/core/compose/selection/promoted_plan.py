@@ -1,8 +1,8 @@
 """Find the composition that was promoted for the same request (spec §6). Pure.
 
-A plan that was only accepted is found in `accepted_plan.py`. A person approved that composition,
-and its records say how it ran. A new one from the same steps would have to be proven and approved
-again.
+A person approved that composition, and its records say how it ran. A new one from the same steps
+would have to be proven and approved again. A plan that was only accepted is found in
+`accepted_plan.py`.
 """
 
 from __future__ import annotations

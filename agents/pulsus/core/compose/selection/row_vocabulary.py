@@ -1,7 +1,7 @@
 """Read the words for a tool's rows and inputs from its contract. Pure.
 
-Columns for values of a condition are read in `core/arguments/rows/columns.py`. They tell whether a
-part of a request belongs to the tool before it, or works on that tool's rows.
+They tell whether a part of a request belongs to the tool before it, or works on that tool's rows.
+Columns for values of a condition are read in `core/arguments/rows/columns.py`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Choose a tool for each clause whose inputs are available (spec §6). Pure.
 
-`core/compose/plans/wiring.py` says which output feeds which input. A path or a number that no step
-gives is a parameter of the plan. Rows or a mapping are a parameter only if the clause names its
-data ("summarise the matrix"). Otherwise they must come from an earlier step, and a tool that gets
-none cannot be a step. The first step always takes its data from the caller.
+A path or a number that no step gives is a parameter of the plan. Rows or a mapping are a parameter
+only if the clause names its data ("summarise the matrix"). Otherwise they must come from an earlier
+step, and a tool that gets none cannot be a step. The first step always takes its data from the
+caller. `core/compose/plans/wiring.py` says which output feeds which input.
 """
 
 from __future__ import annotations

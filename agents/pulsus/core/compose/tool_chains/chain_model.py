@@ -1,8 +1,8 @@
 """The fitted weights of tool chains: five small linear models (ADR 41).
 
-Only `pulsus compose-eval` uses it. `chain_model.json` beside this file was fitted by
-`scripts/fit_tool_chains.py`. It holds weights of named numbers only, no words of a request or a
-tool. Effect: reads it.
+`chain_model.json` beside this file was fitted by `scripts/fit_tool_chains.py`. It holds weights of
+named numbers only, no words of a request or a tool. Only `pulsus compose-eval` uses it. Effect:
+reads it.
 """
 
 from __future__ import annotations

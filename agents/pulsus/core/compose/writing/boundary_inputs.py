@@ -1,8 +1,8 @@
 """Propose boundary inputs that no example covers, for the caller to decide on (ADR 33). Pure.
 
-`pulsus generate` shows these edge cases; nothing tests them by itself. They are derived from the
-types and shapes of the examples. Small models write code that fits the examples and fails close to
-them: three of four wrong modules of a 1.5B model were wrong there.
+They are derived from the types and shapes of the examples. Small models write code that fits the
+examples and fails close to them: three of four wrong modules of a 1.5B model were wrong there.
+`pulsus generate` shows these edge cases; nothing tests them by itself.
 """
 
 from __future__ import annotations

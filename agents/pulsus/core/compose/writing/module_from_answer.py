@@ -1,8 +1,8 @@
 """Extract the Python module from an answer of a model, and repair two common slips. Pure.
 
-An answer without a module counts as a refused round in `core/compose/generator.py`. The module may
-be in a fence, inside JSON, or the whole answer. Small models often forget to close the docstring,
-or to import a module that they use.
+The module may be in a fence, inside JSON, or the whole answer. Small models often forget to close
+the docstring, or to import a module that they use. An answer without a module counts as a refused
+round in `core/compose/generator.py`.
 """
 
 from __future__ import annotations

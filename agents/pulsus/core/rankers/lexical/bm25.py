@@ -1,8 +1,8 @@
 """The best tools by the request's words: BM25 over postings (Robertson & Zaragoza 2009).
 
-The constants k1 and b stand here. `query_terms.py` makes the terms. Few postings are added up here;
-many, where numpy is loaded anyway, in bm25_numpy.py. Both do the same operations in the same order,
-so that no score depends on which one ran.
+Few postings are added up here; many, where numpy is loaded anyway, in bm25_numpy.py. Both do the
+same operations in the same order, so that no score depends on which one ran. The constants k1 and b
+stand here. `query_terms.py` makes the terms.
 """
 
 from __future__ import annotations

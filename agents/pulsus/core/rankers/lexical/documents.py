@@ -1,8 +1,8 @@
 """The weights of a catalogue's words (spec §4 `doc_keywords`): lookups in a segment, or in two.
 
-`index_builder.py` counts the words, and `routing/search/ranking_index_cache.py` keeps the index.
 The second holds tools that came or changed since the first was made. Counts are kept, weights are
-not: an index that grew with the catalogue answers exactly as one made anew.
+not: an index that grew with the catalogue answers exactly as one made anew. `index_builder.py`
+counts the words, and `routing/search/ranking_index_cache.py` keeps the index.
 """
 
 from __future__ import annotations

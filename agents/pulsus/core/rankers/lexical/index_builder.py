@@ -1,8 +1,8 @@
 """Tools to a segment (spec §13): words counted once, so that a request only looks up. Pure.
 
-`routing/search/ranking_index_cache.py` decides if a kept index is stale. Counting needs no library:
-what a word weighs follows from the counts when a request is ranked, and an index that grew with the
-catalogue equals one made anew.
+Counting needs no library: what a word weighs follows from the counts when a request is ranked, and
+an index that grew with the catalogue equals one made anew. `routing/search/ranking_index_cache.py`
+decides if a kept index is stale.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """One binary file of a catalogue's words, read in place (spec §13). Pure: bytes in, bytes out.
 
-`routing/search/ranking_index_cache.py` decides if the file is stale. Opening it parses nothing:
-every column is a view of the bytes. Sorted texts are searched by bisection. `pack`
-(index_builder.py) writes it in the format of core/system/cache_file.py.
+Opening it parses nothing: every column is a view of the bytes. Sorted texts are searched by
+bisection. `pack` (index_builder.py) writes it in the format of core/system/cache_file.py.
+`routing/search/ranking_index_cache.py` decides if the file is stale.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Find the tools that share words with a request, in one pass over the postings.
 
-Typos and synonyms come from `query_terms.py`. All tools are scored by their words (BM25); of the
-best few it is then looked up which words stand where. Both ways of scoring give the same numbers to
-the last bit (bm25.py, bm25_numpy.py).
+All tools are scored by their words (BM25); of the best few it is then looked up which words stand
+where. Both ways of scoring give the same numbers to the last bit (bm25.py, bm25_numpy.py). Typos
+and synonyms come from `query_terms.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Encode and decode the lines of the decision log. Pure.
 
-Data of a decision that is too long for a line is shortened in `decision_log.py`. A line is
-canonical JSON (sorted keys, no spaces, ASCII) of `data key kind prev seq ts`, and `hash` as its
-last member: SHA-256 over that JSON without `hash`, so over the very bytes before it.
+A line is canonical JSON (sorted keys, no spaces, ASCII) of `data key kind prev seq ts`, and `hash`
+as its last member: SHA-256 over that JSON without `hash`, so over the very bytes before it. Data of
+a decision that is too long for a line is shortened in `decision_log.py`.
 """
 
 from __future__ import annotations

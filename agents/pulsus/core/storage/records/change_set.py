@@ -1,8 +1,8 @@
 """The files one decision changes, gathered before any of them is (spec §10). Effect: reads files.
 
-`file_transaction.py` writes them all or none. Modules and kept versions come first, changelogs
-next, records last: an unrecorded module never runs. Two records may go to one file: the second is
-added to what the first made of it.
+Modules and kept versions come first, changelogs next, records last: an unrecorded module never
+runs. Two records may go to one file: the second is added to what the first made of it.
+`file_transaction.py` writes them all or none.
 """
 
 from __future__ import annotations

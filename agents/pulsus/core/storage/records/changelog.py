@@ -1,7 +1,7 @@
 """The CHANGELOG of a domain (spec §10): newest first, in the way of Keep a Changelog. Pure.
 
-Records and changelog are compared in `routing/maintenance/audit_changelog.py`. `change_set.py` adds
-the entry to the file, and `file_transaction.py` writes it.
+`change_set.py` adds the entry to the file, and `file_transaction.py` writes it. Records and
+changelog are compared in `routing/maintenance/audit_changelog.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Forms of commands that take a secret as a word: the table of programs. Pure.
 
-A password option such as `mysql -pX` is found by these forms; `command_secrets.py` hides it.
 `secret_arguments.txt` lists the forms: programs, their words and options, and the place of the
-secret.
+secret. A password option such as `mysql -pX` is found by these forms; `command_secrets.py` hides
+it.
 """
 
 from __future__ import annotations

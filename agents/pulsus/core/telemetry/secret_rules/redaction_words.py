@@ -1,9 +1,9 @@
 """Secrets that rarer words announce: settings with a blank, lists, protocols and sentences.
 
-Passwords in sentences are masked in `redaction_sentences.py`. redaction_rules.py applies these
-rules after those of its own names. Where the words are ordinary ones (`pass: 12 tests`), the value
-decides: a secret has letters and digits. Every pattern is linear in the text: what repeats has a
-bound.
+redaction_rules.py applies these rules after those of its own names. Where the words are ordinary
+ones (`pass: 12 tests`), the value decides: a secret has letters and digits. Every pattern is linear
+in the text: what repeats has a bound. Passwords in sentences are masked in
+`redaction_sentences.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Finds constant paths and hosts that a module's text opens, changes or reaches (ADR 33). Pure.
 
-Such a path or host beyond the contract is refused, or a warning if it is only read. They are folded
-from constants, names bound once, joins, `/`, f-strings and a few text methods. The dry run finds a
-path that the module puts together at run time.
+They are folded from constants, names bound once, joins, `/`, f-strings and a few text methods. The
+dry run finds a path that the module puts together at run time. Such a path or host beyond the
+contract is refused, or a warning if it is only read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Finds places of a module's text that replace what other code uses: attributes, environment. Pure.
 
-Environment variables such as PATH, which change what a started program does, count too. `os.devnull
-= place` changes the meaning of every later line. So a tool that reads may not assign to attributes
-of what it imported, nor to those that act when they are set.
+`os.devnull = place` changes the meaning of every later line. So a tool that reads may not assign to
+attributes of what it imported, nor to those that act when they are set. Environment variables such
+as PATH, which change what a started program does, count too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Finds expressions that are files of the run's own: temporary ones, memory. Pure.
 
-So writes to temporary files need no declaration. An expression is own only if the text decides it.
-It comes from `tempfile`, `io` or `os.pipe` by an import that nothing shadows. Every part below it
-is a constant, a number, or the last part of a path.
+An expression is own only if the text decides it. It comes from `tempfile`, `io` or `os.pipe` by an
+import that nothing shadows. Every part below it is a constant, a number, or the last part of a
+path. So writes to temporary files need no declaration.
 """
 
 from __future__ import annotations

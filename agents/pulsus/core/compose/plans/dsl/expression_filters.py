@@ -1,8 +1,8 @@
 """Filters and tests of expressions that would grow or take long without a limit (ADR 43). Pure.
 
-An expression that takes too long or grows too large is refused here; allowed filters are listed in
-`expressions.py`. One evaluation has a budget of work. It is spent by what repeats itself: text that
-grows, lists that are added up, and searches in a list for each item of another.
+One evaluation has a budget of work. It is spent by what repeats itself: text that grows, lists that
+are added up, and searches in a list for each item of another. An expression that takes too long or
+grows too large is refused here; allowed filters are listed in `expressions.py`.
 """
 
 from __future__ import annotations
