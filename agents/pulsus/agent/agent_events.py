@@ -3,8 +3,8 @@
 Each event becomes one JSON object whose `event` is its name. Events carry no secret and no token:
 `agent/agent_session.py` redacts each of them.
 
-They are sent to browsers as SSE by `web/api/event_stream.py`, and printed by
-`cli/agent/event_view.py`.
+They are not the trace of the run, which `core/telemetry/logging.py` writes to disk. They are sent
+to browsers as SSE by `web/api/event_stream.py`, and printed by `cli/agent/event_view.py`.
 """
 
 from __future__ import annotations

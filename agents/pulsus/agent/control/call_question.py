@@ -1,7 +1,8 @@
 """The question to a person: approve this one call? With the hash that names exactly this call.
 
-`plan_hash` is the sha256 that binds an approval to this one call. `build_call_question.py` makes
-the question, `person_asker.py` asks it.
+`plan_hash` is the sha256 that binds an approval to this one call; the hash of a saved plan is in
+`core/compose/saved_plans/saved_plan_mapping.py`. `build_call_question.py` makes the question,
+`person_asker.py` asks it.
 """
 
 from __future__ import annotations

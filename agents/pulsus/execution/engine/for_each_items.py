@@ -1,8 +1,8 @@
 """Find the items over which a step with `for_each` is repeated. Effect: reads the run's folder.
 
-A list longer than the step's `limit` is refused here, the limit itself is checked in
-`core/compose/plans/dsl/control_checks.py`. The items of a write run one by one, those of a read in
-parallel: `plan_run.py` (`_start_item`).
+The results of the items become one list in `step_outputs.py`. A list longer than the step's `limit`
+is refused here, the limit itself is checked in `core/compose/plans/dsl/control_checks.py`. The
+items of a write run one by one, those of a read in parallel: `plan_run.py` (`_start_item`).
 
 A resumed run takes the items that the step was started with. The condition (`when`) of a step is
 looked at by `plan_run.py`, before its items.

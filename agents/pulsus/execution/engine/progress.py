@@ -1,6 +1,7 @@
 """Events of a run as it goes on, for people who watch it and for its trace (spec §11).
 
-`run_log.py` sends them. `cli/plan/plan_progress.py` prints them at a terminal.
+`run_log.py` sends them; the trace file is written by `core/telemetry/logging.py`.
+`cli/plan/plan_progress.py` prints them at a terminal.
 """
 
 from __future__ import annotations

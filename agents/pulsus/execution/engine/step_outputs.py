@@ -1,5 +1,7 @@
 """Give steps the outputs of earlier ones, read from their result files (docs/plans.md).
 
+The results of a step with `for_each` are merged into a list here (`read`).
+
 A result whose sha256 differs is refused in `execution/journal/run_folder.py`.
 
 Only hashes are held in memory, so that a plan of 10,000 steps is bounded. Effect: reads files.
