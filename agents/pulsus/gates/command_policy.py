@@ -1,7 +1,7 @@
 """The policy for shell commands: its ruling is allow, require approval or block.
 
 The allowlist (`policy.allow`), the blocklist (`policy.block`, with `rm -rf /`, disk writes, reboots
-and `curl | sh`) `policy.require_approval` and the patterns of one target (`policy.target_allow`)
+and `curl | sh`), `policy.require_approval` and the patterns of one target (`policy.target_allow`)
 are looked up here; the defaults are in `config/settings.py`, and a pattern is matched in
 `command_patterns.py`. The source of POLICY_BLOCKED.
 

@@ -1,11 +1,12 @@
 """Turn limits of an agent run, and wrap-up nudges (deep dive §9, §14). Pure.
 
 The limit of turns is `agent.max_turns`, or `agent.json_max_turns` (chosen in
-`bootstrap/build_agent_session.py`); nudges are set by `agent.wrap_up_after`; that of time
-(`agent.run_seconds`) is in `agent_loop.py`, which also ends a run by them; the budget of tokens is
-in `llm/budgeted_model.py`, the context window in `agent/model/context_limits.py`.
+`bootstrap/build_agent_session.py`). Nudges are set by `agent.wrap_up_after`. `agent_loop.py` ends a
+run by these limits and by its time limit (`agent.run_seconds`).
 
-Repeated calls and turns of errors are counted in `agent/answers/repeated_calls.py`.
+The budget of tokens is in `llm/budgeted_model.py`, the context window in
+`agent/model/context_limits.py`. Repeated calls and turns of errors are counted in
+`agent/answers/repeated_calls.py`.
 """
 
 from __future__ import annotations

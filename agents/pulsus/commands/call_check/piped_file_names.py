@@ -1,6 +1,6 @@
 """Names that one program prints for another to read files by (`find … | xargs cat`).
 
-`find … | xargs cat` is judged here.
+Other calls of `xargs` are judged in `nested_commands.py`.
 
 Programs that print what is in a file get such names only from those that list files below known
 folders, through filters that pass whole lines on. Where a text is made (`printf`, `awk`, `cut`), it

@@ -1,6 +1,6 @@
 """Devices and files of the kernel that are no files to read: endless, a terminal, or with effects.
 
-`/dev/urandom`, `/dev/tty` and files of the kernel below /proc are refused here. A write to a disk
+Reads of `/dev/urandom`, `/dev/tty` and some files below /proc are refused here. A write to a disk
 is blocked by `gates/command_policy.py`.
 
 `rules/sensitive.yaml` names them. A program that takes a device for what it is (`smartctl`) may

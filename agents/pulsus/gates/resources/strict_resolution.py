@@ -1,8 +1,9 @@
 """Strict resolution: refuse a change on a target that the session has not found first (§4).
 
-An unknown host or other target, an ambiguous one (several resources with that name), and an action
-that is not allowed on the resource are refused here (STRICT_RESOLUTION). A model may write any
-name. Only what discovery found is acted on. What a session has found is in `resolved_context.py`.
+An unknown host or other target, and an ambiguous one (several resources with that name), are
+refused here (STRICT_RESOLUTION), and so is an action that the resource does not allow
+(ACTION_NOT_ALLOWED). A model may write any name. Only what discovery found is acted on. What a
+session has found is in `resolved_context.py`.
 
 Asked by `agent/loop/check_calls.py`, for each call of a turn.
 """

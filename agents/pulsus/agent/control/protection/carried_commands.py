@@ -1,6 +1,8 @@
 """Commands within words of programs that are no shell: `!` of git and editors, `EXEC:` of socat.
 
 Pure. A word that may hold one is judged as a command; a wrong guess costs no more than that look.
+
+`self_protection.py` judges what is found, to a limited depth.
 """
 
 from __future__ import annotations

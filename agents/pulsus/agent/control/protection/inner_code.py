@@ -1,4 +1,8 @@
-"""Code within a command: scripts that a shell in it would run, and code that is not followed."""
+"""Code within a command: scripts that a shell in it would run, and code that is not followed.
+
+Code that cannot be followed (`python -c`, a script on stdin) is refused in a write.
+`protected_uses.py` asks it.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 `cp`, `rsync`, `tar -x` and `unzip` may write through a symlink: they are judged here.
 
-Effect: `find_link` lists folders. It opens no file.
+`protected_uses.py` and `startup_writes.py` ask it. It opens no file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Files that the next process of Pulsus, or of a program that it starts, runs or reads first.
 
-Cron jobs, systemd units, `.bashrc` and other shell profiles, Python packages and git settings are
-such files. Nothing that the agent does may write there: what is written runs later, past every
-gate. Reads pass. Effect: only through `ProtectedPlaces`, which follows links.
+`.bashrc` and other shell profiles, Python packages and git settings are such files. Cron jobs and
+systemd units may be written, unless they name Pulsus (`is_scheduled`). Nothing that the agent does
+may write there: what is written runs later, past every gate. Reads pass. Effect: only through
+`ProtectedPlaces`, which follows links.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Files that a call shows or changes without naming them: of git, archives and linked folders."""
+"""Files that a call shows or changes without naming them: of git, archives and linked folders.
+
+`git show`, `git checkout` and `tar -x` are such calls. `protected_uses.py` asks it.
+"""
 
 from __future__ import annotations
 
