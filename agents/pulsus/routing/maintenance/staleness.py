@@ -1,8 +1,8 @@
 """Find tools that do not run or have no owner: `pulsus tools check --stale`.
 
-A stale tool did not run on this machine for `--days`. Stale facts are in `kb/facts.py`, stale rows
-of the index in `routing/index/file_freshness.py`. The owner of a tool is read here: of its
-docstring, manifest or record.
+A stale tool did not run on this machine for the days of `--stale DAYS`. Stale facts are in
+`kb/facts.py`, stale rows of the index in `routing/index/file_freshness.py`. The owner of a tool is
+read here: of its docstring, manifest or record.
 
 Pure, except that `find_moved_steps` reads the promoted compositions.
 """

@@ -1,7 +1,8 @@
 """Filter the tools that may be routed to and run: by kind and by patterns of ids. Pure.
 
 The allowlist and denylist of `[access]` are matched here; a denied tool is not ranked. Patterns of
-shell commands are in `gates/command_patterns.py`.
+shell commands are in `gates/command_patterns.py`. A pattern that matches no tool gets a warning,
+with similar ids (did you mean).
 
 It filters before anything is ranked, and `pulsus run` holds to it: what is denied is not run by its
 id either.
