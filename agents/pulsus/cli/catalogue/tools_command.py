@@ -1,6 +1,7 @@
 """`pulsus tools list|show|check|adopt|remove`.
 
-Tools are found in `routing/tool_discovery.py`.
+Tools are found in `routing/tool_discovery.py`. The JSON of a tool is made in
+`cli/render/outcome_json.py`, and its docstring is folded by `cli/line_folding.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """`pulsus serve`: the pages and the API where people approve what waits.
 
 Refused here: an address beyond this machine (not loopback) without TLS, a certificate without its
-key, and a port that is taken. Sign-in limits and sessions are set up in `web/server_setup.py`.
+key, and a port that is taken. Sign-in limits and sessions are set up in `web/server_setup.py`. The
+default port is the setting `serve.port`.
 """
 
 from __future__ import annotations

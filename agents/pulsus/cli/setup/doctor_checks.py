@@ -1,7 +1,8 @@
 """The checks of `pulsus doctor`: this machine, the project and the extras. Effects: looks at both.
 
 The sandbox itself is tested in `core/sandbox/sandbox_probe.py`, confinement in
-`execution/confinement/kernel_support.py`.
+`execution/confinement/kernel_support.py`. A weight in `ranker.weights` that no feature has is a
+warning made here.
 
 `cli/setup/doctor_command.py` shows them, and `cli/setup/doctor_model.py` tests the configured
 model.
