@@ -1,7 +1,9 @@
 """Turn a script into a candidate in `_tmp/` (`pulsus tools adopt`). Effect: writes files.
 
 Refused here: a file that is a tool already, no UTF-8 text or no script, and a name that exists
-already without `--replace`. `adoption/script_effects/shell_effects.py` and
+already without `--replace`. A script of more than 100,000 bytes for a shell is refused in
+`adoption/shell/shell_script.py`, and at most 64 MiB are read
+(`routing/delivery/candidate_module.py`). `adoption/script_effects/shell_effects.py` and
 `adoption/script_effects/python_summary.py` decide if a script only reads. A syntax error of a shell
 script is found in `adoption/shell/shell_syntax.py`.
 
