@@ -1,9 +1,9 @@
 """Context compaction: shorten old tool results in a transcript (deep dive §9). Pure.
 
-How old and how long a result has to be are settings: `agent.compaction_keep_turns` and
-`agent.compaction_min_chars`. `agent/loop/transcript.py` calls it, and leaves out the oldest turns
-if that is not enough. The length of a result when the tool ends is cut in
-`agent/tools/local/tool_report.py`. Tokens are estimated by `llm/token_estimate.py`.
+How old and how long a result has to be are settings (`config/settings.py`):
+`agent.compaction_keep_turns` and `agent.compaction_min_chars`. `agent/loop/transcript.py` calls it,
+and leaves out the oldest turns if that is not enough. The length of a result when the tool ends is
+cut in `agent/tools/local/tool_report.py`. Tokens are estimated by `llm/token_estimate.py`.
 """
 
 from __future__ import annotations

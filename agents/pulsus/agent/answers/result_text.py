@@ -1,7 +1,8 @@
 """A tool's envelope as the short text that a model reads. Pure.
 
 Rows beyond the first 40 are left out for the model. A result is cut before that in
-`agent/tools/local/tool_report.py`, and later to the context window in `agent/loop/transcript.py`.
+`agent/tools/local/tool_report.py`, the output of a command in `agent/tools/local/command_runs.py`,
+and later to the context window in `agent/loop/transcript.py`.
 
 A small model copies what it sees and does not convert units. So numbers get the unit that their
 name announces, rows become a table with one heading, and the metadata of a call is left out unless

@@ -1,8 +1,8 @@
 """Knowledge accumulator: the facts of a session in limits, LRU with pinned turns (§2). Frozen.
 
 The oldest facts are evicted over `agent.max_facts` or `agent.max_fact_chars`, a value is cut at
-`agent.max_fact_value`, and facts about a written resource are invalidated (`after_write`). When a
-fact is too old (stale) to answer is decided in `knowledge_gate.py`.
+`agent.max_fact_value` (`config/settings.py`), and facts about a written resource are invalidated
+(`after_write`). When a fact is too old (stale) to answer is decided in `knowledge_gate.py`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """The agentic loop: turns until an answer, or until a limit ends the run (§8, §6, §14).
 
-The time limit of a run (`agent.run_seconds`), Ctrl-C, messages that the user sends meanwhile
-(steering), the last turn, the exit status and low confidence are decided here. The number of turns
-is limited in `turn_budget.py`, and invented answers are found in `agent/answers/phantom_claims.py`.
-That a write has to be verified before an answer is the rule of `gates/workflow/workflow_state.py`.
+The time limit of a run (`agent.run_seconds` in `config/settings.py`), Ctrl-C, messages that the
+user sends meanwhile (steering), the last turn, the exit status and low confidence are decided here.
+The number of turns is limited in `turn_budget.py`, and invented answers are found in
+`agent/answers/phantom_claims.py`. That a write has to be verified before an answer is the rule of
+`gates/workflow/workflow_state.py`.
 
 The loop decides nothing about a call: `check_calls.py` does. It keeps the order of things: a
 refusal is recorded before anything else happens, a write counts as begun before it runs, and no

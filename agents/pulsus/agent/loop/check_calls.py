@@ -1,10 +1,11 @@
 """Phase 1 of a turn, enforcement gate 1: judge each proposed call before any runs (deep dive §6).
 
 Refused here: an unknown tool, arguments that do not fit the schema (INVALID_INPUT), more than
-`agent.max_turn_calls` calls, a second write in a turn, and a write in the last two turns. Repeated
-calls are counted in `agent/answers/repeated_calls.py`, unknown targets refused in
-`gates/resources/strict_resolution.py`, unverified writes in `gates/workflow/workflow_state.py`.
-Approval and control level are decided in `agent/control/call_verdict.py`.
+`agent.max_turn_calls` calls (`config/settings.py`), a second write in a turn, and a write in the
+last two turns. Repeated calls are counted in `agent/answers/repeated_calls.py`, unknown targets
+refused in `gates/resources/strict_resolution.py`, unverified writes in
+`gates/workflow/workflow_state.py`. Approval and control level are decided in
+`agent/control/call_verdict.py`.
 
 A rule returns the envelope that refuses the call, or None. The order of the rules is that of
 `judge_call`: a later rule relies on every earlier one. Pure, but for what `ControlRules` asks.

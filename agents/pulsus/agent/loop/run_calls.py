@@ -1,8 +1,8 @@
 """Phase 2 of a turn: run the calls that were let through, reads in parallel (deep dive §6).
 
-`agent.parallel_reads` limits how many run in parallel. Each call gets the time that is left of the
-run as its timeout. An exception of a tool becomes EXECUTION_FAILED here. Results are cut in
-`agent/tools/local/tool_report.py`.
+`agent.parallel_reads` (`config/settings.py`) limits how many run in parallel. Each call gets the
+time that is left of the run as its timeout. An exception of a tool becomes EXECUTION_FAILED here.
+Results are cut in `agent/tools/local/tool_report.py`.
 
 Reads run side by side, at most as many as the limiter lets; the one write runs after all of them
 ended. Tools block, so each runs in a thread. Effects: those of the tools.

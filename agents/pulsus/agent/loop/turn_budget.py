@@ -1,8 +1,9 @@
 """Turn limits of an agent run, and wrap-up nudges (deep dive §9, §14). Pure.
 
-The limit of turns is `agent.max_turns`, or `agent.json_max_turns` (chosen in
-`bootstrap/build_agent_session.py`). Nudges are set by `agent.wrap_up_after`. `agent_loop.py` ends a
-run by these limits and by its time limit (`agent.run_seconds`).
+The numbers are settings (`config/settings.py`). The limit of turns is `agent.max_turns`, or
+`agent.json_max_turns` (chosen in `bootstrap/build_agent_session.py`). Nudges are set by
+`agent.wrap_up_after`. `agent_loop.py` ends a run by these limits and by its time limit
+(`agent.run_seconds`).
 
 The budget of tokens is in `llm/budgeted_model.py`, the context window in
 `agent/model/context_limits.py`. Repeated calls and turns of errors are counted in

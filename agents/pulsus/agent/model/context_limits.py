@@ -1,8 +1,9 @@
 """The context window of a model: the room that a transcript has in it. Pure.
 
-Prompt and answer (`agent.max_answer_tokens`) together must fit into `agent.context_tokens`. A
-prompt that is too long is refused here (ModelContextTooLong), because some servers cut it at its
-beginning without a word. The transcript is shortened before, in `agent/loop/transcript.py`.
+Prompt and answer (`agent.max_answer_tokens`) together must fit into `agent.context_tokens`
+(`config/settings.py`). A prompt that is too long is refused here (ModelContextTooLong), because
+some servers cut it at its beginning without a word. The transcript is shortened before, in
+`agent/loop/transcript.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A model without native tool calls, asked by JSON objects in text (tool calling chapter §32).
 
-A reply is parsed, and a malformed one corrected, in `json_protocol.py`. Retries are in
-`agent/loop/model_asker.py`.
+The temperature is `agent.temperature` (`config/settings.py`). A reply is parsed, and a malformed
+one corrected, in `json_protocol.py`. Retries are in `agent/loop/model_asker.py`.
 
 Effects: those of the model. The system prompt comes first and does not change within a run, so
 that servers reuse what they have read.

@@ -1,7 +1,8 @@
 """A model with native tool calls, as a TurnModel (tool calling chapter §32.1).
 
-The calls of a reply are read in `native_calls.py`, leaked markup is found by
-`agent/answers/tool_markup.py`. Retries are in `agent/loop/model_asker.py`.
+The temperature is `agent.temperature` (`config/settings.py`). The calls of a reply are read in
+`native_calls.py`, leaked markup is found by `agent/answers/tool_markup.py`. Retries are in
+`agent/loop/model_asker.py`.
 
 Effects: those of the model. Text is shown while it arrives, but never the markup of a call that
 leaked into it.

@@ -1,7 +1,8 @@
 """The cost of a command: low, high, or unbounded if it runs or reads more than the limits here.
 
 A call that runs longer than `policy.high_seconds` (600 s) is refused here as unbounded; above
-`policy.low_seconds` (30 s) its cost is high. The defaults are in `commands/judge_context.py`.
+`policy.low_seconds` (30 s) its cost is high. The settings are in `config/settings.py`, the numbers
+without settings in `commands/judge_context.py`.
 
 What is done with a high cost is decided by `gates/command_policy.py`.
 """

@@ -1,8 +1,8 @@
 """Plan how one run is confined: from its tools' contracts, its inputs and this machine (ADR 28).
 
 This is the sandbox of a real run: `--unconfined` turns it off. Memory, process and file limits
-(`run.max_mem_mb`, `run.max_processes`, `run.max_files`) come from the settings; they are enforced
-in `confine_process.py` and `supervision/supervisor.py`; the time limit is in
+(`run.max_mem_mb`, `run.max_processes`, `run.max_files`) come from `config/settings.py`; they are
+enforced in `confine_process.py` and `supervision/supervisor.py`; the time limit is in
 `execution/workers/child_pipes.py`. Hosts and local sockets are chosen in `program_needs.py`,
 writable folders in `declared_effects.py`.
 

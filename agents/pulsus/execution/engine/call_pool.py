@@ -1,7 +1,7 @@
 """The threads in which calls run, and the queue of their answers. Effect: starts threads.
 
-It limits how many steps of a plan run in parallel (`plans.max_parallel`). The order of steps is
-`schedule.py`.
+It limits how many steps of a plan run in parallel (`plans.max_parallel` in `config/settings.py`).
+The order of steps is `schedule.py`.
 """
 
 from __future__ import annotations

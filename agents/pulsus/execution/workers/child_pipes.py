@@ -1,8 +1,8 @@
 """Exchange data with a child through several pipes at once. Effect: reads and writes pipes.
 
-The timeout of a tool is measured here (`Pump.run`), its stdin is fed, its output (stdout, stderr)
-is passed on as it comes and cut to the last bytes, and a report over the size limit ends the run.
-`execution/end_tool_process.py` kills the processes.
+The timeout of a tool (`run.max_seconds` in `config/settings.py`) is measured here (`Pump.run`), its
+stdin is fed, its output (stdout, stderr) is passed on as it comes and cut to the last bytes, and a
+report over the size limit ends the run. `execution/end_tool_process.py` kills the processes.
 """
 
 from __future__ import annotations

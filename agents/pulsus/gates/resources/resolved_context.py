@@ -1,9 +1,9 @@
 """Resolved context: discovered resources, with TTL and LRU; the only source of their ids (§5).
 
 A discovered resource expires (is stale) after 45 minutes without use, and the oldest of more than
-500 is evicted, unless it is pinned. Settings: `agent.context_ttl_minutes`,
-`agent.context_max_resources`. A frozen value. It lives in memory for one session and refuses to be
-pickled: an id that was true yesterday must be discovered again.
+500 is evicted, unless it is pinned. The settings are `agent.context_ttl_minutes` and
+`agent.context_max_resources` (`config/settings.py`). A frozen value. It lives in memory for one
+session and refuses to be pickled: an id that was true yesterday must be discovered again.
 """
 
 from __future__ import annotations

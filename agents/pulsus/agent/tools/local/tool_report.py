@@ -1,7 +1,7 @@
 """Make envelopes from results: redacted, cut to a size, and with their provenance.
 
-Long output is truncated to 16,000 characters and 200 rows here, and secrets are masked by the
-redactor.
+The output of a command has a limit of its own (`command_runs.py`). Long output is truncated to
+16,000 characters and 200 rows here, and secrets are masked by the redactor.
 
 Every result of a tool passes here, so no tool can forget one of the three.
 """

@@ -1,7 +1,8 @@
 """Count, measure and end the processes of one run, on the supervisor's side.
 
-The process limit (`run.max_processes`) is enforced here, orphans are reaped, and a signal to a
-process of another run is denied. `supervisor.py` ends a run over its memory limit.
+The process limit (`run.max_processes` in `config/settings.py`) is enforced here, orphans are
+reaped, and a signal to a process of another run is denied. `supervisor.py` ends a run over its
+memory limit.
 
 The supervisor is their reaper (PR_SET_CHILD_SUBREAPER), so that none escapes by ending its parent.
 Effects: reads /proc, sends signals, waits for children.

@@ -1,8 +1,8 @@
 """Run a tool in a confined child, answer its supervised calls, and clear up after it.
 
-A run over its memory limit (`run.max_mem_mb`, out of memory) is killed here, and so are background
-processes that outlive the tool. Leftover temporary folders of killed runs are removed by
-`core/system/private_folders.py`.
+A run over its memory limit (out of memory: `run.max_mem_mb` in `config/settings.py`) is killed
+here, and so are background processes that outlive the tool. Leftover temporary folders of killed
+runs are removed by `core/system/private_folders.py`.
 
 This process, the worker, is not confined: it lives as long as the run, and executes nothing of the
 tool. Effects: forks, makes a temporary folder, kills leftover processes, removes the folder.
