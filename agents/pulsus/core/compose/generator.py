@@ -1,9 +1,10 @@
 """Ask a model for a module, and for repairs until the gates accept it (spec §7).
 
-`generator.rounds` limits the retries after a refused answer; retries of a failed HTTP request are
-in `llm/http/retries.py`, and the token budget is in `llm/budgeted_model.py`. Answers are judged in
-`routing/generation/acceptance.py`, the guardrails among it are in `guardrails/all_rules.py`. The
-prompts are `core/compose/prompts/*.j2`, filled in by `writing/prompt_messages.py`.
+The retries after a refused answer are limited by `generator.rounds` (`config/settings.py`); retries
+of a failed HTTP request are in `llm/http/retries.py`, and the token budget is in
+`llm/budgeted_model.py`. Answers are judged in `routing/generation/acceptance.py`, by the guardrails
+of `guardrails/all_rules.py` too. The prompts are `core/compose/prompts/*.j2`, filled in by
+`writing/prompt_messages.py`.
 
 Effect: asks the model. The caller passes in the function that judges a module. A round is one
 answer. A repeated answer is not judged again. The next question then has a higher temperature and a

@@ -1,7 +1,8 @@
 """Render the templates of prompts, skeletons and composed modules (jinja2). Effect: reads them.
 
-Results and plans are shown to a person in `cli/results/` and `cli/render/`. The text of a composed
-module is written in `core/compose/plans/module_source.py`.
+A plan as DSL text (YAML, JSON) is written in `core/compose/plans/dsl/plan_file.py`, and the text of
+a composed module in `core/compose/plans/module_source.py`. Results and plans are shown to a person
+in `cli/results/` and `cli/render/plan_text.py`.
 """
 
 from __future__ import annotations

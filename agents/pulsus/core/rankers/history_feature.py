@@ -1,7 +1,8 @@
 """History feature: how a tool has served, and for requests like this one (spec §4, §10; ADR 16).
 
-Past successes fade (decay) by `ranker.history_half_life_days` here. The counts come from
-`core/memory/past_routes.py`, votes of similar requests from `core/memory/recall.py`.
+Past successes fade (decay) by `ranker.history_half_life_days` (`config/settings.py`) here. The
+counts come from `core/memory/past_routes.py`, votes of similar requests from
+`core/memory/recall.py`.
 """
 
 from __future__ import annotations

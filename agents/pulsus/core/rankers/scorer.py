@@ -1,6 +1,7 @@
 """The score of one candidate: features, weights, anti-intents (spec §4).
 
-The penalties are here: for an anti-intent, for a mismatch of effects (`effect_mismatch.py`) or age
+The weights of name, doc and history are the setting `ranker.weights` (`config/settings.py`). The
+penalties are here: for an anti-intent, for a mismatch of effects (`effect_mismatch.py`) or age
 (`opposite_age.py`). `lexical_ranker.py` ranks by the score. Which tool a request gets by these
 scores is decided in `core/compose/selection/choose_policy.py`.
 """

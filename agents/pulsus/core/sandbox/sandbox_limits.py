@@ -1,10 +1,11 @@
 """The limits of one sandbox: seconds, memory, processes, files, output (spec §8, §17).
 
-Their defaults are the settings `sandbox.*` (SandboxConfig in config/settings.py). They are applied
-by `sandbox_session.py` (the timeout of each stage, and the end of a sandbox that has used it up),
-`isolation/cgroup_limits.py` (memory, processes), `isolation/bwrap_arguments.py` (the size of /tmp)
-and `harness/harness.py` (what a process may set for itself). Network and mounts are in
-`isolation/`. A real run has other limits: the settings `run.*`, applied in `execution/`.
+Their defaults are the settings `sandbox.*`, and `validation.import_seconds` for the import
+(`config/settings.py`). They are applied by `sandbox_session.py` (the timeout of each stage, and the
+end of a sandbox that has used it up), `isolation/cgroup_limits.py` (memory, processes),
+`isolation/bwrap_arguments.py` (the size of /tmp) and `harness/harness.py` (what a process may set
+for itself). Network and mounts are in `isolation/`. A real run has other limits: the settings
+`run.*`, applied in `execution/`.
 """
 
 from __future__ import annotations

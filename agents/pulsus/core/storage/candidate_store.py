@@ -1,8 +1,9 @@
 """Candidates in `_tmp/` that were not promoted, to be offered again (spec §16). Effect: files.
 
+Beside `NAME.py` lies `NAME.json`, which is written here: where the module came from, and why it was
+rejected or failed. The module itself is written in `routing/delivery/candidate_module.py`.
 `routing/delivery/pending_candidates.py` decides which ones an identical request gets again, and
-`retention.py` when they expire and are deleted. Beside `NAME.py` lies `NAME.json` with where it
-came from and why it was rejected or failed.
+`retention.py` when they expire and are deleted.
 """
 
 from __future__ import annotations

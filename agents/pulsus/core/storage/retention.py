@@ -1,9 +1,9 @@
 """Retention: remove old candidates and logs, by age alone (spec §16). Effect: deletes files.
 
-The ages are the settings `tmp.retention_days` and `log.retention_days`. Only below `_tmp/` and the
-four log folders; never through a link, never below `domains/`, `shared_tools/` or the state folder,
-so never a promoted tool nor `.pulsus/audit/`. Directly in the state folder only what a killed
-writer left: temporary files.
+The ages are the settings `tmp.retention_days` and `log.retention_days` (`config/settings.py`). Only
+below `_tmp/` and the four log folders; never through a link, never below `domains/`,
+`shared_tools/` or the state folder, so never a promoted tool nor `.pulsus/audit/`. Directly in the
+state folder only what a killed writer left: temporary files.
 
 Old runs of plans, in `state.db` and `.pulsus/runs/`, are removed by
 `execution/journal/old_runs.py`. `pulsus gc` calls both (`routing/maintenance/housekeeping.py`).

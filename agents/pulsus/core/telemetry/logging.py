@@ -1,7 +1,7 @@
 """Decision traces (JSONL) and the app log (spec §11). Effect: appends to files below `log_dir`.
 
-The trace of a run is written to `logs/runs/<run_id>/steps.log` here, the app log to
-`logs/app/DAY/pulsus.log`. Only `app`, `runs`, `validation` and `metrics` exist there. Everything
+The trace of a run, of the agent too, is written to `logs/runs/<run_id>/steps.log` here, the app log
+to `logs/app/DAY/pulsus.log`. Only `app`, `runs`, `validation` and `metrics` exist there. Everything
 passes the redactor (`redaction.py`). Counters are written by `metrics.py`, validation logs by
 `core/validators/module_verdict.py`, warnings on the terminal by `cli/command_warnings.py`; old logs
 are deleted by `core/storage/retention.py`. Decisions that must stay are in

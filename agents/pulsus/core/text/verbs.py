@@ -1,7 +1,8 @@
 """Find the verb by which a clause asks for a change (words: verbs.txt). Pure.
 
 So this tells a request for a write from a question; a misspelt verb is corrected here.
-`core/rankers/effect_mismatch.py` decides if a tool does the opposite.
+`core/rankers/effect_mismatch.py` decides if a tool does the opposite. The domain and action of the
+catalogue that a request means are found in `routing/prompt_parser.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Rotation of the decision log: close (seal) a segment and begin the next one. Effect: files.
 
-When a segment is old enough (`audit.seal_days`) is asked in `routing/maintenance/housekeeping.py`
-(`pulsus gc`). Nothing is ever cut or deleted from a closed segment.
+If a segment is old enough (`audit.seal_days`, `config/settings.py`) is asked in
+`routing/maintenance/housekeeping.py` (`pulsus gc`). Nothing is ever cut or deleted from a closed
+segment.
 
 A seal is the first record of the next segment and names the closed one with its size, hash and
 records: the checkpoint by which it is verified without reading its lines. Being a record, it is

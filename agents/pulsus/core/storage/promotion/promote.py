@@ -1,8 +1,9 @@
 """Promotion: a validated module becomes a tool of the catalogue (§10). Effect: writes files.
 
 Module, kept version, CHANGELOG and `metadata.jsonl` change together, under one lock for the whole
-catalogue (`core/storage/catalogue_lock.py`), and the decision log says who decided it. If a module
-may be promoted is decided in `routing/delivery/deliver.py`, without a person in
+catalogue (`core/storage/catalogue_lock.py`), and the decision log says who decided it.
+`core/storage/records/change_set.py` gathers the files, and `file_transaction.py` beside it writes
+them. If a module may be promoted is decided in `routing/delivery/deliver.py`, without a person in
 `approvals/unattended.py`; its version is chosen in `choose_version.py`. An invalid name or place is
 refused in `core/storage/records/promotion_target.py`; a file that no record knows is not
 overwritten, which `core/storage/records/current_revision.py` decides.

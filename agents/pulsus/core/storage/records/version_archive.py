@@ -2,8 +2,8 @@
 
 `.versions/NAME-<sha256>.py` in the action's folder: under version control like the records, named
 by what it holds, and behind a dot, so that it is never taken for a tool (ADR 20). Those of the
-latest revision are the tool's own file. `core/storage/promotion/rollback.py` chooses the version to
-restore.
+latest revision are the tool's own file. `change_set.py` adds a version and `file_transaction.py`
+writes it; `core/storage/promotion/rollback.py` chooses the version to restore.
 """
 
 from __future__ import annotations

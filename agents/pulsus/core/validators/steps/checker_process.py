@@ -1,8 +1,9 @@
 """Runs a checker as a child with bounded time, memory and output (spec §8). Effect: a process.
 
 Here ruff and mypy get their timeout and memory limit, and a crash or a timeout becomes a finding.
-The seconds are the settings `validation.ruff_seconds` and `validation.mypy_seconds`. Checkers are
-trusted programs on input that is not trusted. A candidate never runs this way.
+The seconds are the settings `validation.ruff_seconds` and `validation.mypy_seconds`
+(`config/settings.py`). Checkers are trusted programs on input that is not trusted. A candidate
+never runs this way.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The type step (spec §8.2). Effect: runs mypy on copies, with our own configuration.
 
 Its timeout and memory limit are applied in `checker_process.py`, its flags are
-`validation.mypy_flags`; a flag that is no checking option is refused here. mypy never reads a
-configuration of the validated tree: a `plugins=` line there runs code. The name of a copy is a hash
-of its bytes. mypy takes a file of the same name, size and second for the same file, so two
-candidates must never share a name.
+`validation.mypy_flags` (`config/settings.py`); a flag that is no checking option is refused here.
+mypy never reads a configuration of the validated tree: a `plugins=` line there runs code. The name
+of a copy is a hash of its bytes. mypy takes a file of the same name, size and second for the same
+file, so two candidates must never share a name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The lint step (spec §8.1). Effect: runs ruff on copies, reading no configuration.
 
-Its rules are `validation.ruff_rules`, and its timeout is applied in `checker_process.py`. The type
-step is `mypy.py`.
+Its rules are `validation.ruff_rules` (`config/settings.py`), and its timeout is applied in
+`checker_process.py`. The type step is `mypy.py`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Import smoke test and dry run (spec §8.3, §8.4). Effect: starts sandboxes, one an example.
 
 A wrong result of an example (`core/contract/example_match.py`), an effect beyond the declared ones
-(`core/validators/effects/observed_against_declared.py`) and a timeout fail a module here. Inputs
-come from `dry_run_inputs.py`, the limits from `core/sandbox/sandbox_limits.py`. Both happen in one
-sandboxed process with a clock each: importing a module already runs its code.
+(`core/validators/effects/observed_against_declared.py`) and a timeout fail a module here. The
+timeouts are `validation.import_seconds` and `sandbox.max_seconds` (`config/settings.py`), other
+limits are in `core/sandbox/sandbox_limits.py`, and inputs come from `dry_run_inputs.py`. Both
+happen in one sandboxed process with a clock each: importing a module already runs its code.
 """
 
 from __future__ import annotations

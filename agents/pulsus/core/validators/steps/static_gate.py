@@ -1,8 +1,9 @@
 """Cheap refusals before anything runs (spec §8). Pure.
 
-Refused here: a file that is too large, another encoding, a blanket `noqa` or `type: ignore`, `eval`
-and `exec` of text, a write without `dry_run`, and errors of the contract that
-`core/contract/tool_parser.py` found. Hidden characters and lookalike names are found in `unicode/`.
+Refused here: a file that is too large (`validation.max_module_bytes`, `config/settings.py`),
+another encoding, a blanket `noqa` or `type: ignore`, `eval` and `exec` of text, a write without
+`dry_run`, and errors of the contract that `core/contract/tool_parser.py` found. Hidden characters
+and lookalike names are found in `unicode/`.
 
 This is lint, not a boundary: the sandbox is the boundary. The gate refuses what no checker could
 judge and what could not run anyway. Generated modules also have to pass
