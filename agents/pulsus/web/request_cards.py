@@ -1,9 +1,9 @@
 """Cards of stored requests: promotions and plans, carried out once a person approved (ADR 56).
 
 Other processes store requests while the server runs, and requests outlive it: `sync` makes cards of
-those that wait, at the latest after 2 s. One request runs at a time; it is refused if its subject
-changed meanwhile. `routing/requests/` carries it out. Effects: those of a promotion, or of the
-steps of a plan.
+those that wait, at the latest after 2 s. One that cannot be shown is tried again (retry) after 30
+s. One request runs at a time; it is refused if its subject changed meanwhile. `routing/requests/`
+carries it out. Effects: those of a promotion, or of the steps of a plan.
 """
 
 from __future__ import annotations

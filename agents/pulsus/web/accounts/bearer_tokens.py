@@ -1,7 +1,8 @@
 """API tokens of clients that are no browsers: one role each, revocable (contracts). Effect: files.
 
-A token is shown once, when it is made, and expires after 1 to 366 days. `check` refuses an expired
-or revoked one. `.pulsus/accounts/tokens.json` has its SHA-256 hash. The commands send one by
+A token is shown once, when it is made, and expires after 1 to 366 days (the default, 90, is in
+`cli/serve/users_command.py`). The number of tokens has no limit. `check` refuses an expired or
+revoked one. `.pulsus/accounts/tokens.json` has its SHA-256 hash. The commands send one by
 `cli/server_client.py`. The token that opens one approval card is another one:
 `approvals/cards/one_time_token.py`.
 """

@@ -1,9 +1,9 @@
 """The local users of the server and their roles, in `.pulsus/accounts/`. Effect: files.
 
-Passwords are kept as argon2id hashes only. `add` refuses a short password and a name that is taken.
-No failed sign-in locks an account: `web/pages/sign_in_routes.py` limits how often one may be tried.
-The last approver may be disabled too; `cli/serve/users_command.py` then warns. The role that a
-request needs is checked in `web/role_check.py`.
+Passwords are kept as argon2id hashes only. `add` refuses a short password, a name that is taken,
+and more than 1,000 users. No failed sign-in locks an account: `web/pages/sign_in_routes.py` limits
+how often one may be tried. The last approver may be disabled too; `cli/serve/users_command.py` then
+warns. The role that a request needs is checked in `web/role_check.py`.
 """
 
 from __future__ import annotations

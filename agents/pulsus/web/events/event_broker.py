@@ -1,6 +1,7 @@
 """Events for every open page: numbered, kept for a while, and resumed after a broken connection.
 
-The last 5,000 events are kept. Each stream knows the number of the last event that it has. A client
+The last 5,000 events are kept. The number of streams that listen has no limit
+(`web/api/event_stream.py`). Each stream knows the number of the last event that it has. A client
 that is slower than the events are forgotten is cut off, and so is one that was away for too long:
 it has to load everything again (server-sent events: `Last-Event-ID`).
 """

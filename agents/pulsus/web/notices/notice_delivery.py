@@ -1,8 +1,9 @@
 """Send one notice to one target of `approvals.notify`. Effect: network, or one process.
 
 A target is a webhook's address, `command:PROGRAM ARGUMENTS` or `mailto:NAME@HOST`. Each delivery
-has a timeout, `approvals.notify_seconds`. The target's answer is not kept. Invalid targets are
-refused with the settings, in `config/notify_targets.py`.
+has a timeout, `approvals.notify_seconds`. A failed one is not retried (`card_notifier.py`). The
+target's answer is not kept. Invalid targets are refused with the settings, in
+`config/notify_targets.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Routes of the live pages: approval cards, chat and agent runs; and of files that pages load.
 
-The scripts follow the events of `web/api/event_stream.py`. The pages show runs that the person may
-follow (`web/identity.py`); those since the start of the server are kept in `web/agent_runs.py`.
+The lists are drawn by scripts in `web/pages/static/` (the cards by `approvals.js`), which follow
+the events of `web/api/event_stream.py`. The pages show runs that the person may follow
+(`web/identity.py`); those since the start of the server are kept in `web/agent_runs.py`.
 """
 
 from __future__ import annotations

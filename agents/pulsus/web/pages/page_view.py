@@ -1,7 +1,9 @@
 """A template with values → an HTML answer. Effect: reads the templates and static files.
 
 Every text that a template shows passes `visible_text` and the escaping of HTML (against XSS), so no
-page can forget it. `for_person` sends a visitor without a session to the sign-in.
+page can forget it. The templates are in `web/pages/templates/`; the scripts in `web/pages/static/`
+draw the live lists: `approvals.js` the cards, `chat.js` and `agent_run.js` the events of runs.
+`for_person` sends a visitor without a session to the sign-in.
 """
 
 from __future__ import annotations
