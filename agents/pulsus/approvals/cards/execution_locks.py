@@ -1,8 +1,9 @@
 """A lock for each execution, which ends with its process. Effect: files in `.pulsus/locks/`.
 
 The ledger says that an execution was started. The lock says if the process that carries it out
-still lives: after a crash nothing holds it, so no lock is ever stale. Other locks between processes
-are in `core/storage/file_lock.py`.
+still lives: after a crash nothing holds it, so no lock is ever stale. If two people decide one card
+at the same time, `waiting_approvals.py` lets one of them win. Other locks between processes are in
+`core/storage/file_lock.py`.
 """
 
 from __future__ import annotations
