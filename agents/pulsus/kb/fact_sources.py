@@ -3,7 +3,7 @@
 A source that raises, gives a faulty document or takes too long (timeout: `kb.source_seconds`) is
 named and left out. The facts of this machine are collected in `infra/local_facts.py`, those from
 results of the agent's calls in `agent/knowledge/extractors/`. If a fact is stale is decided in
-`facts.py`.
+`facts.py`, and told by `explanation.py`.
 Effect: reads each source in a thread of its own, because a source may never answer.
 """
 

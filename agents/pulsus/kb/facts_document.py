@@ -2,7 +2,8 @@
 
 Every row is checked against the fields of its section (`document_rows.py`). The first fault ends
 the reading: a document with a fault gives no fact at all. Refused are also duplicates in one
-document, and names of nodes that no fact knows. Here each fact gets its time and its time to live.
+document, and names of nodes that no fact knows. Here each fact gets its time and its time to live;
+if it is stale then is decided in `facts.py`.
 """
 
 from __future__ import annotations

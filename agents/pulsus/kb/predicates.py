@@ -1,7 +1,8 @@
 """The predicates of the knowledge base: read-only relations over facts (§32.1.2). Pure.
 
-`PREDICATES` is the allow-list of queries. Each predicate yields its rows in a fixed order, and with
-every row the facts that it rests on.
+`PREDICATES` is the allow-list of queries, all of them read-only. Any other predicate, such as
+`assert` or `retract`, is refused in `goal_engine.py`. Each predicate yields its rows in a fixed
+order, and with every row the facts that it rests on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Live nodes and links, and the shortest paths over them: breadth-first search and Dijkstra. Pure.
 
-If a node is live is decided in `fact_base.py`. A graph library was measured: it is slower to import
-and to build than a whole query takes here, and none breaks ties by name (ADR 49).
+If a node is live is decided in `fact_base.py`. Of paths with the same cost the first by name wins.
+A graph library was measured: it is slower to import and to build than a whole query takes here, and
+none breaks ties by name (ADR 49).
 """
 
 from __future__ import annotations
