@@ -1,8 +1,8 @@
 """Check the values of a cluster file, and build the cluster. Pure.
 
 The checks are those of docs/schemas/cluster-file.json, and what a schema cannot say: unique names
-and vmids, and hosts and racks that exist. An unknown key or host is refused with the nearest name.
-Own code reads 10,000 virtual machines in a tenth of a second.
+and vmids, and hosts and racks that exist. An unknown host or an unknown key is refused with the
+nearest name. Own code reads 10,000 virtual machines in a tenth of a second.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Bring migrations and starts into an order that can be executed. Pure and deterministic.
 
-During a migration both hosts hold the virtual machine. A cycle (deadlock) is broken by a temporary
-hop to a third host. The finished order is checked once more, for its certificate, by
+The actions of a plan, which are the difference of the present and the planned placement, are made
+here. During a migration both hosts hold the virtual machine. A cycle (deadlock) is broken by a
+temporary hop to a third host. The finished order is checked once more, for its certificate, by
 `plan_checker.py`; what a host accepts is in `placement_rules.py`.
 """
 

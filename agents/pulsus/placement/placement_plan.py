@@ -1,6 +1,8 @@
 """The plan of a placement: status, actions, objective with bounds, and its certificate.
 
-Types only: `placement_planner.py` fills them, and `plan_checker.py` makes the certificate.
+Types only: `placement_planner.py` fills them, and `plan_checker.py` makes the certificate. The
+actions, the difference of the present and the planned placement, are made in `move_order.py`.
+`cli/place/placement_text.py` prints a plan.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Say for each host why it does not take a virtual machine, with numbers. Pure.
 
 The constraints that contradict each other, if no plan exists, are in `search/infeasible_core.py`.
+`cli/place/placement_text.py` prints both.
 """
 
 from __future__ import annotations

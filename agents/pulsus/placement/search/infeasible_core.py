@@ -1,7 +1,7 @@
 """Minimal infeasible core: constraints that contradict each other, told with numbers.
 
 It explains why no placement is possible. Why a single host does not take a virtual machine is said
-in `placement/unplaced_reasons.py`.
+in `placement/unplaced_reasons.py`. `cli/place/placement_text.py` prints both.
 """
 
 from __future__ import annotations
