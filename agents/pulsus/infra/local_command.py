@@ -1,9 +1,10 @@
 """Run fixed programs of this machine in limits of time and output. Effect: starts processes.
 
 Only Pulsus writes these commands. Names of resources are words of their own, never shell text. The
-timeout is kept, and the process group is killed, in `execution/run_gated_command.py`. Few variables
-of the environment are passed on, such as the language and the home. The program is looked for in
-trusted folders only (`commands/execution_plan.py`).
+timeout is kept, the output is cut to its maximum, and the process group is killed, in
+`execution/run_gated_command.py`. Few variables of the environment are passed on, such as the
+language and the home. The program is looked for in trusted folders only
+(`commands/execution_plan.py`).
 """
 
 from __future__ import annotations

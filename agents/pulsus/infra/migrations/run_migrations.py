@@ -1,8 +1,8 @@
 """Carry out the actions of an approved plan in their order, and report each (§32.4, contracts).
 
-An action counts as done only after its node has reported the guest. After a failure the rest is
-skipped, or only what depends on it if the settings say so. The commands are in
-`proxmox_executor.py`. The schema of the database is migrated in
+An action counts as done only after its node has reported the guest. A failed action is not retried:
+after a failure the rest is skipped, or only what depends on it if the settings say so. The commands
+are in `proxmox_executor.py`. The schema of the database is migrated in
 `core/storage/state_db/state_db.py`.
 """
 
