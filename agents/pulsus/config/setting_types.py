@@ -1,7 +1,7 @@
 """The building blocks of settings: frozen sections, and limits of their values.
 
-pydantic validates by them (`config/layers.py`); nothing here imports it. The settings with their
-defaults are in `settings.py`.
+pydantic validates by them (`config/layers.py`); nothing here imports it. A wrong type or value is
+reported by `config/diagnostics.py`. The settings with their defaults are in `settings.py`.
 """
 
 from __future__ import annotations
