@@ -1,7 +1,7 @@
 """One run of a route: the request, the options of the caller, and what every stage needs.
 
-The options are read and checked in `cli/route/route_command.py`. How a run ended is remembered
-here, for the history of a tool (`core/memory/past_routes.py`).
+The options are read and checked in `cli/route/route_command.py`. This module remembers how a run
+ended, for the history of a tool (`core/memory/past_routes.py`).
 """
 
 from __future__ import annotations

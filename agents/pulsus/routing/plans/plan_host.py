@@ -1,7 +1,7 @@
 """Run the steps of a plan as `pulsus run` runs tools (docs/plans.md, ADR 41, 42).
 
 Refused here: a tool that is not in the catalogue or whose hash changed (HASH_MOVED), and a write of
-a masked secret. How often a step is tried is decided in `execution/engine/retry.py`, its time limit
+a masked secret. `execution/engine/retry.py` decides how often a step is tried, and its time limit
 comes from the plan.
 
 Every tool is checked before the first step runs. Effects: those of `routing/runs/run_promoted.py`.
