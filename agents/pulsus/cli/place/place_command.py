@@ -1,8 +1,7 @@
 """`pulsus place`: a placement plan for a cluster, or the check of one.
 
 The placement, and its time limit, are those of `placement/placement_planner.py`; a plan is checked
-in `placement/plan_checker.py`. Why a placement is infeasible is printed by
-`cli/place/placement_text.py`.
+in `placement/plan_checker.py`. `cli/place/placement_text.py` prints why a placement is infeasible.
 """
 
 from __future__ import annotations

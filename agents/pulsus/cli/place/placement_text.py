@@ -1,6 +1,6 @@
 """The lines of a placement plan for a person. Pure.
 
-Why a machine has no place is found in `placement/unplaced_reasons.py`. It prints why no placement
+`placement/unplaced_reasons.py` finds why a machine has no place. It prints why no placement
 is possible (infeasible); the constraints in conflict come from
 `placement/search/infeasible_core.py`.
 """

@@ -1,6 +1,6 @@
 """Print the result of a tool on stdout: for a person, or exact for other programs.
 
-How many rows a person sees is decided in `cli/results/result_lines.py`; `--full` shows all. Units,
+`cli/results/result_lines.py` decides how many rows a person sees; `--full` shows all. Units,
 times and empty values are written by `cli/results/value_text.py`.
 
 A terminal gets a view that fits its width. So does a pipe with COLUMNS in the environment, without

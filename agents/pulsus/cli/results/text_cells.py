@@ -1,6 +1,6 @@
 """Text measured in columns of a terminal: its width, one line of it, shortened and folded. Pure.
 
-How many lines a cell has is decided in `cli/results/table_lines.py`; lines of other output are
+`cli/results/table_lines.py` decides how many lines a cell has; lines of other output are
 folded in `cli/line_folding.py`. Wide characters (Chinese, emoji) count as two columns here.
 """
 
