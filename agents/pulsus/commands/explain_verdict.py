@@ -1,7 +1,8 @@
 """Explain a verdict: the findings of each phase and each stage, and what would be allowed.
 
-It suggests allowed commands that are like the refused one. `pulsus commands classify --explain`
-shows it (`cli/commands/verdict_text.py`).
+The route of a request is explained in `cli/route/explain_command.py`. It suggests allowed commands
+that are like the refused one. `pulsus commands classify --explain` shows it
+(`cli/commands/verdict_text.py`).
 
 Everything here is what `examine` (`classify.py`) and `judge_call` answer; nothing is decided anew.
 """

@@ -4,7 +4,8 @@ The messages for a timeout, a killed process, a path without permission (permiss
 result that is too large are worded here, also if the sandbox and not the user's rights denied the
 path.
 
-The size limit and the timeout are arguments of `tool_process.py`.
+The size limit and the timeout are arguments of `tool_process.py`. The messages of a dry run are in
+`core/sandbox/end_messages.py`.
 """
 
 from __future__ import annotations

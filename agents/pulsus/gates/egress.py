@@ -6,7 +6,8 @@ configuration names, and the names that the request said. Everything else, and w
 before the command runs, needs approval. The names that a session has said are collected in
 `agent/control/session_words.py`. Pure.
 
-This is the network allowlist of the command gate. The hosts of a command are found in
+This is the network allowlist of the command gate; that of a dry run is in
+`routing/delivery/network_allowlist.py`. The hosts of a command are found in
 `commands/destinations/connections.py`, the ruling that follows is made in `command_policy.py`, and
 an invalid entry of `policy.egress_hosts` is refused by `config/egress_hosts.py`. The hosts of a
 running tool are checked in `execution/confinement/supervision/socket_broker.py`.

@@ -1,7 +1,8 @@
 """Tool classification: the one table that says if a call is resolve, read or write (§7).
 
 A duplicate tool name is refused here: a plugin or a catalogue tool cannot replace a built-in one.
-Built-in tools are in `built_in_tools.yaml`. The kind of a catalogue tool is decided in
+Built-in tools are in `built_in_tools.yaml`, those of the catalogue in
+`core/contract/tool_table.py`. The kind of a catalogue tool is decided in
 `core/contract/effective_kind.py`.
 
 Pure. A tool, an action or an argument that the table does not know makes the call a write.

@@ -2,7 +2,8 @@
 
 The object is a `tool_call` or a `final_answer`. Fenced and prefixed objects are accepted, because
 models write them; then the object is validated. Malformed or invalid JSON and duplicate keys give a
-correction for the model. The confidence of an answer is read here, and low if it has none.
+correction for the model. JSON of a generation is found in `llm/structured_answers.py`. The
+confidence of an answer is read here, and low if it has none.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Find out how a model calls tools best: by JSON objects in text, or natively. Effects: asks it.
 
 `pulsus doctor --model` shows it. The setting is `agent.protocol`, which
-`bootstrap/language_model.py` follows.
+`bootstrap/language_model.py` follows. Other abilities of a model are tested in
+`llm/model_probe.py`.
 
 Small models often write a correct JSON object, and miss the native interface; large ones do both
 well, and natively they can make several calls in one turn.

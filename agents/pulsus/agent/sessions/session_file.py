@@ -1,7 +1,8 @@
 """The transcript of a chat in `.pulsus/sessions/` (assistant architecture §5). Effect: files.
 
-This is the chat history. A chat is resumed from here (`pulsus chat --resume`); a corrupt or too
-large file is refused. Secrets are redacted before it is written.
+This is the chat history; sessions of signed-in browsers are `web/accounts/web_sessions.py`. A chat
+is resumed from here (`pulsus chat --resume`); a corrupt or too large file is refused. Secrets are
+redacted before it is written.
 
 A file holds what was said and what tools returned, without secrets. It never holds resolved
 resources: what was true then has to be discovered again.

@@ -1,14 +1,14 @@
 """Plan how one run is confined: from its tools' contracts, its inputs and this machine (ADR 28).
 
-This is the sandbox of a real run: `--unconfined` turns it off. Memory, process and file limits
-(`run.max_mem_mb`, `run.max_processes`, `run.max_files`) come from `config/settings.py`; they are
-enforced in `confine_process.py` and `supervision/supervisor.py`; the time limit is in
+This is the sandbox of a real run: `--unconfined` turns it off. That of a dry run is
+`core/sandbox/runner.py`, its limits are in `core/sandbox/sandbox_limits.py`. Memory, process and
+file limits (`run.max_mem_mb`, `run.max_processes`, `run.max_files`) come from `config/settings.py`;
+they are enforced in `confine_process.py` and `supervision/supervisor.py`; the time limit is in
 `execution/workers/child_pipes.py`. Hosts and local sockets are chosen in `program_needs.py`,
 writable folders in `declared_effects.py`.
 
 A plan holds the orders for the worker, and the record that results and logs show. Pure but for what
-`kernel_support` and `declared_effects` read. `confine_process.py` carries the plan out, and
-`kernel_support.py` says what this machine can.
+`kernel_support.py` and `declared_effects.py` read. `confine_process.py` carries the plan out.
 """
 
 from __future__ import annotations

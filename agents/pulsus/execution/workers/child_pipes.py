@@ -2,7 +2,8 @@
 
 The timeout of a tool (`run.max_seconds` in `config/settings.py`) is measured here (`Pump.run`), its
 stdin is fed, its output (stdout, stderr) is passed on as it comes and cut to the last bytes, and a
-report over the size limit ends the run. `execution/end_tool_process.py` kills the processes.
+report over the size limit ends the run. `execution/end_tool_process.py` kills the processes. A dry
+run has `core/sandbox/run_clock.py` and `core/sandbox/output_channels.py`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ The timeout (at most 60 seconds for a read) and the output limit (256 KiB) of a 
 are set here, and a failed command gets its code.
 
 A read runs only if the command gate allows it, and exactly as it was prepared. A write runs the
-text that was approved. The process itself is started in `execution/run_gated_command.py`.
+text that was approved. Commands that Pulsus itself needs are planned in `infra/local_command.py`.
+The process itself is started in `execution/run_gated_command.py`.
 """
 
 from __future__ import annotations
