@@ -1,8 +1,8 @@
 """The questions to a person before a promotion or a run, and the answers (spec §12).
 
-Types only: `cli/prompts/approval_prompt.py` asks them at the terminal (yes or no: `questions.py`
-there). If a person can be asked at all (TTY, `--non-interactive`) is decided in
-`cli/command_session.py`.
+Types only: `cli/prompts/approval_prompt.py` asks them at the terminal (yes or no:
+`cli/prompts/questions.py`). If a person can be asked at all (TTY, `--non-interactive`) is decided
+in `cli/command_session.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Approvals that a crash left in doubt: their process ended before their end was on record.
 
-Nothing here runs an approval again. A person looks at what happened, and settles it (ADR 49).
-Approvals that still wait for a person are in `waiting_approvals.py`. Effect: database, log.
+Nothing here runs an approval again. A person looks at what happened, and settles it (ADR 49) with
+`cli/serve/approvals_command.py`. Approvals that still wait for a person are in
+`waiting_approvals.py`. Effect: database, log.
 """
 
 from __future__ import annotations
