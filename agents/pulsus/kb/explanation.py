@@ -1,7 +1,7 @@
 """Proofs of answers, and the reasons for none: facts with their source and age. Pure.
 
 It says why a goal has no answer: an unknown name, a stale fact, an unhealthy node, no path.
-`cli/kb/kb_command.py` shows it.
+`cli/kb/fact_rows.py` shows it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Answer one goal (query) from facts (tool calling chapter, §32.1.2, §32.3.2). Pure.
 
-`answer` is for goals that a person or a model wrote, `answer_call` for values of a program: nothing
-is put into a text and parsed again. A predicate that is not in the allow-list (`predicates.py`) is
-refused, with the nearest name. More answers than the limit (`query_limits.py`) are cut off. The
-order of the answers is that of the predicate's rows (`predicates.py`).
+`cli/kb/fact_rows.py` writes the answers as text, `agent/tools/cluster/query_wam.py` gives them to a
+model. `answer` is for goals that a person or a model wrote, `answer_call` for values of a program:
+nothing is put into a text and parsed again. A predicate that is not in the allow-list
+(`predicates.py`) is refused, with the nearest name. More answers than the limit (`query_limits.py`)
+are cut off. The order of the answers is that of the predicate's rows (`predicates.py`).
 """
 
 from __future__ import annotations
