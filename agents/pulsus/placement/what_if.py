@@ -1,6 +1,7 @@
 """Change a cluster for a what-if, by a sentence: drain a host, add one, drop a rule. Pure.
 
-An unknown change, host, pin or group is refused with the known ones.
+An unknown change, host, pin or group is refused with the known ones. The sentences come from the
+option `--what-if` of `cli/place/place_command.py`.
 """
 
 from __future__ import annotations
