@@ -4,6 +4,7 @@ Without its approval commands refuse to start (`bootstrap/__init__.py`). Those t
 project ignore the value and take the default in its place (`without_unapproved`). Which values need
 an approval is decided in `config/trust/settings_to_approve.py`; the record is kept by
 `config/trust/approved_settings.py`. The project's command tables need one too.
+`cli/setup/config_trust_command.py` asks the user.
 
 Effect: reads the user's approvals, only if a value needs one.
 """
