@@ -1,8 +1,10 @@
 """The inputs of a tool, as words of a request may fill them: type, role, choices, examples. Pure.
 
 Inputs that words never fill stand here: passwords, tokens and other secrets, `force`, `confirm`,
-`overwrite`, `dry_run`. They come from a JSON Schema or from a tool's contract, never from running
-the tool. A malformed schema raises nothing: an input without a usable type gets no value.
+`overwrite`, `dry_run`. A route's inputs get their values in `routing/inputs/route_inputs.py`; a
+value of the wrong type is refused in `execution/parse_inputs.py`. They come from a JSON Schema or
+from a tool's contract, never from running the tool. A malformed schema raises nothing: an input
+without a usable type gets no value.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Finds the entry point of a module, and reads its signature (spec §4). Pure.
 
-A module without `run` or `main`, with both, or with an async or decorated one is refused here. This
-is strict. A name that is bound twice, conditionally or through a decorator is decided only at run
-time, and then the signature read here could be another function's.
+A module without `run` or `main`, with both, or with an async or decorated one is refused here; the
+function is called in `core/sandbox/harness/load_and_call.py`. This is strict. A name that is bound
+twice, conditionally or through a decorator is decided only at run time, and then the signature read
+here could be another function's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Names an expression by its syntax. Pure."""
+"""Names an expression by its syntax. Pure.
+
+Names of tools are checked in `core/storage/records/promotion_target.py`, and lookalike names in
+`core/validators/unicode/confusable_names.py`.
+"""
 
 from __future__ import annotations
 

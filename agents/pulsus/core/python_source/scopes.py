@@ -1,6 +1,7 @@
 """Reads a module's syntax tree with the parents and the meaning of its names. Pure.
 
-The guardrails of generated code (`core/compose/guardrails/`) judge a module by it.
+The guardrails of generated code (`core/compose/guardrails/`) judge a module by it;
+`module_index.py` does the same for effects.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Candidates as they are given back: p and every reason, of the numbers that decided (spec §5).
 
-`lexical_ranker.py` ranks them; their number is limited by `ranker.max_candidates`.
+`lexical_ranker.py` ranks them; their number is limited by `ranker.max_candidates`
+(`config/settings.py`). Candidates in `_tmp/` are modules: `core/storage/candidate_store.py`.
 """
 
 from __future__ import annotations

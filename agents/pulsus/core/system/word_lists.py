@@ -1,5 +1,7 @@
 """Lists of names in a YAML file beside the module that uses them. Effect: reads that file.
 
+Forbidden names and effects of the library are such lists:
+`core/compose/guardrails/forbidden_names.yaml` and `core/validators/effects/library_effects.yaml`.
 The files belong to the package, so a mistake in one is a mistake of ours: it raises what it raises.
 """
 

@@ -2,7 +2,8 @@
 
 In a command line the verb stands behind the program: "ip route add", "systemctl stop nginx". The
 first words of a sentence say nothing of that. Words: verbs.txt. This is about ranking. If a shell
-command is safe is decided in `commands/classify.py`.
+command is safe is decided in `commands/classify.py`, and the command line of Pulsus itself is read
+in `cli/main.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Split requests and tools into words and their stems, for ranking and parsing (spec §4).
 
 The stop words and weak words stand here. Synonyms and typos are looked up in
-`core/rankers/lexical/query_terms.py`. Whole words only: a stop word never matches inside another
-word, and `cat` never inside `catalogue`.
+`core/rankers/lexical/query_terms.py`, and the domain and action of a request in
+`routing/prompt_parser.py`. Tokens of a language model are counted in `llm/token_estimate.py`. Whole
+words only: a stop word never matches inside another word, and `cat` never inside `catalogue`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Runs git so that it starts no program that a repository's configuration names (ADR 31).
 
-A git that takes too long ends after `SECONDS`. Effect: asks git, which changes nothing.
+Hooks, pagers and the ssh command are switched off here, and a git that takes too long ends after
+`SECONDS`. Effect: asks git, which changes nothing.
 """
 
 from __future__ import annotations

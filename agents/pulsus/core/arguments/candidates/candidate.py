@@ -1,6 +1,8 @@
 """A value that an input may take, and the kinds of span that the role of an input allows. Pure.
 
-`find_candidates.py` finds the values of a request, and `fill_limits.py` has the thresholds.
+`find_candidates.py` finds the values of a request, and `fill_limits.py` has the thresholds. Tools
+as candidates of a route are ranked in `core/rankers/lexical_ranker.py`, and new modules in `_tmp/`
+are noted in `core/storage/candidate_store.py`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Find the values of a request that one input may take. Pure.
 
-`spans/find_spans.py` reads the values from the words.
+`core/arguments/spans/find_spans.py` reads the values from the words. Choices, numbers, texts,
+lists, flags and mappings have a module each in this folder.
 
-The input's role decides first: a folder is never a number, and a port has no unit. The weights of
-the model choose among the rest.
+The input's role (`core/arguments/input_roles.py`) decides first: a folder is never a number, and a
+port has no unit. The weights of the model choose among the rest.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The tokens of a clause: words, quoted texts, numbers with their unit, signs and marks. Pure."""
+"""The tokens of a clause: words, quoted texts, numbers with their unit, signs and marks. Pure.
+
+`conditions.py` and `row_order.py` read them. Tokens of a language model are counted in
+`llm/token_estimate.py`, and access tokens of the web page in `web/accounts/bearer_tokens.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Find the column that words of a request name: `used percent`, `paths`, `mem over 1 GiB`. Pure."""
+"""Find the column that words of a request name: `used percent`, `paths`, `mem over 1 GiB`. Pure.
+
+`columns.py` reads the columns of a tool from its contract. Columns of a printed table are chosen in
+`cli/results/fit_columns.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Conditions with an operator: `count at least 5`, "500 or more sockets", "'x' in the name". Pure.
 
-The column stands before the operator, or behind the value.
+The column stands before the operator, or behind the value. `comparisons.py` knows the operators,
+`row_values.py` reads the value, and `conditions.py` tries both orders.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Words and signs that compare: "at least", "is not", ">=", "starting with". Pure."""
+"""Words and signs that compare: "at least", "is not", ">=", "starting with". Pure.
+
+`compared_conditions.py` makes conditions of them. Words for upper and lower bounds of an input are
+in `core/arguments/candidates/bound_sides.py`.
+"""
 
 from __future__ import annotations
 

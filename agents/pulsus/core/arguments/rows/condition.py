@@ -1,4 +1,8 @@
-"""A condition on rows, and the words beside a value that may name its column. Pure."""
+"""A condition on rows, and the words beside a value that may name its column. Pure.
+
+Conditions are read in `conditions.py`. The condition (`when`) of a plan's step is another thing:
+`execution/engine/plan_run.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
 """Read a condition on rows from words: column, operator and value (ADR 38). Pure.
 
-Each operator of a clause is tried with the words before it, then with those behind its value. If no
-operator gives a condition, the value may stand beside its column (`state zombie`). The rows are
-filtered by the tool itself; `row_filler.py` fills its inputs.
+Each operator of a clause is tried with the words before it (`compared_conditions.py`), then with
+those behind its value. If no operator gives a condition, the value may stand beside its column
+(`state zombie`, `plain_conditions.py`). The rows are filtered by the tool itself; `row_filler.py`
+fills its inputs. The condition (`when`) of a plan's step is looked at in
+`execution/engine/plan_run.py`.
 """
 
 from __future__ import annotations

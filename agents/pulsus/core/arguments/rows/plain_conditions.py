@@ -1,4 +1,7 @@
-"""Conditions without an operator: `state zombie`, "owned by root", "weak keys". Pure."""
+"""Conditions without an operator: `state zombie`, "owned by root", "weak keys". Pure.
+
+`conditions.py` tries them after those with an operator.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Tell from a contract which input of a row tool is the column, the operator, the count. Pure.
 
+`row_filler.py` fills them.
+
 No name of a tool is known here. A filter has an input that offers operators. A sort has a column to
 sort by. A table has a list of columns, or a title.
 """

@@ -7,7 +7,7 @@ about as well. So "cpu and memory" stays whole if one tool shows both.
 The other modules about parts of a request: `cut_points.py` finds the places, `clause_search.py`
 searches for one clause, `clause_ownership.py` decides if a clause belongs to the tool before,
 `time_order.py` orders the clauses (and so the steps of the plan), `step_candidates.py` gives each
-its tool, and `tool_chains/verb_clauses.py` cuts for `pulsus compose-eval` only.
+its tool, and `core/compose/tool_chains/verb_clauses.py` cuts for `pulsus compose-eval` only.
 """
 
 from __future__ import annotations

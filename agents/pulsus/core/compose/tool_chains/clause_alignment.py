@@ -1,6 +1,7 @@
 """Assign each step of a plan to a clause of the request, in order. Pure.
 
-Only `pulsus compose-eval` uses it.
+Only `pulsus compose-eval` uses it. Clauses of a route get their tools in
+`core/compose/selection/step_candidates.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Read the module and the records at a promotion target (spec §10). Effect: reads files.
 
 A promotion that would overwrite a file which was edited by hand and never promoted is refused here.
+A tool of the same name that was promoted gets a new version instead
+(`core/storage/promotion/choose_version.py`).
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Starts mypy before anything else is imported (spec §8.2). Effect: a process, a folder.
 
+Its flags and findings are in `mypy.py`, its timeout in `checker_process.py`.
+
 Importing mypy takes most of the time that a single module needs. This module needs `os` and `sys`
 alone, so that the other core works on it from the first moment.
 """
