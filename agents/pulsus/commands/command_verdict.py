@@ -1,6 +1,6 @@
 """The verdict on a command, and its parts (contracts: `pulsus commands classify`).
 
-Types only: it decides nothing.
+Types only: it decides nothing. `cli/commands/verdict_text.py` prints it.
 
 In the words of the code, a *verdict* says what a command is (`classify.py`), a *ruling* what the
 policy does with it (`gates/command_policy.py`), a *gate answer* is both (`gates/gate_answer.py`),

@@ -1,6 +1,7 @@
 """The state of all gates of one session: FSM and resolved context, in a coherent reset (§5).
 
-The command `/reset` of a chat resets them. They are a part of `agent/loop/session_state.py`.
+The command `/reset` of a chat (`cli/agent/slash_commands.py`) resets them. They are a part of
+`agent/loop/session_state.py`.
 
 The states are in `workflow/workflow_state.py`.
 """

@@ -1,8 +1,9 @@
 """The deeds of a run, in the words of the runtime, which stand beside those of the model. Pure.
 
-The note "Nothing was changed for this request." is written here. Phrases find an invented claim in
-some languages and in some of its spellings (ADR 45). The code knows in any language if a call
-succeeded and what was changed, so the reader is told that.
+The note "Nothing was changed for this request." is written here, and shown by
+`cli/agent/event_view.py`. Phrases find an invented claim in some languages and in some of its
+spellings (ADR 45). The code knows in any language if a call succeeded and what was changed, so the
+reader is told that.
 """
 
 from __future__ import annotations

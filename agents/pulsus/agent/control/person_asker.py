@@ -4,7 +4,8 @@ An expired, denied or unattended question ends here, and an approval whose call 
 refused.
 
 The question is a `CallQuestion` (`call_question.py`); the answer waits in `call_approvals.py`. Who
-answers: `cli/agent/terminal_approver.py` or `web/card_approver.py`. Effect: asks a person.
+answers: `cli/agent/terminal_approver.py` or `web/card_approver.py`. If a person can be asked at all
+(a terminal) is decided in `cli/command_session.py`. Effect: asks a person.
 """
 
 from __future__ import annotations

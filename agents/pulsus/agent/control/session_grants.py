@@ -1,9 +1,9 @@
 """Session grants: "allow this call again", as narrow as the call that was approved.
 
-"Allow for this session" is kept here, and expires after `agent.grant_minutes`
-(`config/settings.py`). A grant covers the same parsed program, options, target and risk, for at
-most an hour. High risk, unknown destinations and migrations get no grant: such a request has no
-key.
+"Allow for this session" is kept here (`/grants` in `cli/agent/slash_commands.py` lists and revokes
+it), and expires after `agent.grant_minutes` (`config/settings.py`). A grant covers the same parsed
+program, options, target and risk, for at most an hour. High risk, unknown destinations and
+migrations get no grant: such a request has no key.
 
 Which calls may be granted is decided in `build_call_question.py`, which commands in
 `gates/repeated_commands.py`. If a grant covers a call is asked by `call_verdict.py`;

@@ -1,7 +1,8 @@
 """Find which parts of the confinement this machine has. Effect: asks the kernel.
 
 A machine without seccomp, user notifications or Landlock gets its reason here, as `pulsus doctor`
-shows it. `choose_confinement.py` decides if a run is then refused or runs with less.
+(`cli/setup/doctor_checks.py`) shows it. `choose_confinement.py` decides if a run is then refused or
+runs with less.
 """
 
 from __future__ import annotations

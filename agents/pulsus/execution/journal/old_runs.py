@@ -1,7 +1,8 @@
 """Retention of runs: remove the records and results of old ones (`pulsus gc`, ADR 42).
 
 A run is removed once it is older than `plans.retention_days` (`config/settings.py`);
-`routing/maintenance/housekeeping.py` computes the date.
+`routing/maintenance/housekeeping.py` computes the date. Old logs and candidates are removed in
+`core/storage/retention.py`.
 
 Effect: deletes rows of `state.db` and folders in `.pulsus/runs/`. A run that waits, is running or
 was interrupted stays, and so does one with a step that may have taken effect unseen.

@@ -1,7 +1,7 @@
 """Read runs and their steps from `state.db` (ADR 42). Effect: reads the database.
 
 A run that is recorded as running, and whose process has ended (a crash), is read as `interrupted`
-here.
+here. `cli/plan/run_lines.py` prints runs.
 """
 
 from __future__ import annotations
