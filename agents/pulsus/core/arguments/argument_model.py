@@ -1,8 +1,8 @@
 """The fitted model of arguments: weights of features, trees of the confidence (ADR 36).
 
 `argument_model.json` beside this file was fitted by `scripts/fit_arguments.py`. The threshold of a
-value's p is in `candidates/fill_limits.py`. No language model is meant here: that one is asked in
-`routing/inputs/ask_model_for_inputs.py`. Effect: reads it.
+value's p is in `core/arguments/candidates/fill_limits.py`. No language model is meant here: that
+one is asked in `routing/inputs/ask_model_for_inputs.py`. Effect: reads it.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 One assignment serves all inputs, and "none" is a choice of each. A value is filled if its
 probability p reaches the limit of its kind. From PROPOSE on it is proposed, and below it is left.
-The limits (thresholds) are in `candidates/fill_limits.py`, the search for values in
-`candidates/find_candidates.py`. Defaults, `--input` and the order of all sources are in
-`routing/inputs/route_inputs.py`; missing inputs are asked for in
+The limits (thresholds) are in `core/arguments/candidates/fill_limits.py`, the search for values in
+`core/arguments/candidates/find_candidates.py`. Defaults, `--input` and the order of all sources are
+in `routing/inputs/route_inputs.py`; missing inputs are asked for in
 `routing/inputs/missing_inputs.py`; secrets in a request are left out in
 `routing/inputs/request_values.py`.
 """

@@ -1,7 +1,8 @@
 """The role of an input, and its unit: what kind of thing it wants, by name and description. Pure.
 
-A role says which kinds of value an input may take at all (`candidates/candidate.py`). A value is
-converted to the unit of the input in `candidates/number_candidates.py`.
+A role says which kinds of value an input may take at all
+(`core/arguments/candidates/candidate.py`). A value is converted to the unit of the input in
+`core/arguments/candidates/number_candidates.py`.
 """
 
 from __future__ import annotations

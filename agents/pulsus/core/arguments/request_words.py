@@ -1,6 +1,6 @@
 """The words of one request with their places, seen from the tool that shall answer it. Pure.
 
-Values are found in `spans/find_spans.py`.
+Values are found in `core/arguments/spans/find_spans.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Read a schedule and its command: "runs /opt/dump every night at 3:30" is `30 3 * * *`. Pure.
 
-A cron expression that is written as such is read in `spans/convert_matches.py`. The words are those
-of a request to a tool that writes a cron entry. The result is only proposed.
+A cron expression that is written as such is read in `core/arguments/spans/convert_matches.py`. The
+words are those of a request to a tool that writes a cron entry. The result is only proposed.
 """
 
 from __future__ import annotations

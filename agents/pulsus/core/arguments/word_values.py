@@ -1,9 +1,9 @@
 """Read plain words that stand for a value: "today" for a date, "the last line" for one row. Pure.
 
-Relative dates ("yesterday", "this week") are read here; written dates in `spans/dates.py`. The
-weights of the filler know nothing of them, because a day is no written date, a noun in the singular
-is no number, and only its place in "the same sku appears twice" makes a word a column. Only an
-input whose name and description ask for such a value gets it.
+Relative dates ("yesterday", "this week") are read here; written dates in
+`core/arguments/spans/dates.py`. The weights of the filler know nothing of them, because a day is no
+written date, a noun in the singular is no number, and only its place in "the same sku appears
+twice" makes a word a column. Only an input whose name and description ask for such a value gets it.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 The retries after a refused answer are limited by `generator.rounds` (`config/settings.py`); retries
 of a failed HTTP request are in `llm/http/retries.py`, and the token budget is in
 `llm/budgeted_model.py`. Answers are judged in `routing/generation/acceptance.py`, by the guardrails
-of `guardrails/all_rules.py` too. The prompts are `core/compose/prompts/*.j2`, filled in by
-`writing/prompt_messages.py`.
+of `core/compose/guardrails/all_rules.py` too. The prompts are `core/compose/prompts/*.j2`, filled
+in by `core/compose/writing/prompt_messages.py`.
 
 Effect: asks the model. The caller passes in the function that judges a module. A round is one
 answer. A repeated answer is not judged again. The next question then has a higher temperature and a

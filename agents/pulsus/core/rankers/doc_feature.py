@@ -1,7 +1,7 @@
 """The doc bucket's words: BM25, character n-grams, coverage (spec §4 `doc_keywords`, ADR 18).
 
-`scorer.py` combines it with meaning, anti-intents and caution, and `lexical/bm25.py` has the
-constants of BM25.
+`scorer.py` combines it with meaning, anti-intents and caution, and `core/rankers/lexical/bm25.py`
+has the constants of BM25.
 """
 
 from __future__ import annotations

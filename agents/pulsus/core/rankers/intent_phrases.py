@@ -2,7 +2,8 @@
 
 `lexical_ranker.py` prefers a tool that has the request as one of its intents. In a question for the
 state of a service the name does not count: "is cron running" is the intent "is nginx running".
-`scorer.py` lowers the score by an anti-intent. Synonyms are looked up in `lexical/query_terms.py`.
+`scorer.py` lowers the score by an anti-intent. Synonyms are looked up in
+`core/rankers/lexical/query_terms.py`.
 """
 
 from __future__ import annotations

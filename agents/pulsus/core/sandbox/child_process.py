@@ -1,9 +1,10 @@
 """A child process that was started without `subprocess`, which takes long to load.
 
 It only waits for a process. A sandbox gets its environment variables and arguments in
-`isolation/bwrap_arguments.py`, and its timeout in `sandbox_session.py`; a checker gets both in
-`core/validators/steps/checker_process.py`; a real run of a tool is in `execution/tool_process.py`.
-Effect: waits for the process. This module imports little, as `mypy_prestart.py` does.
+`core/sandbox/isolation/bwrap_arguments.py`, and its timeout in `sandbox_session.py`; a checker gets
+both in `core/validators/steps/checker_process.py`; a real run of a tool is in
+`execution/tool_process.py`. Effect: waits for the process. This module imports little, as
+`mypy_prestart.py` does.
 """
 
 from __future__ import annotations

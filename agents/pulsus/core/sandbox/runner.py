@@ -1,10 +1,9 @@
 """Run one job in one sandbox, and kill it at its limits (spec §8, §17).
 
 `sandbox_session.py` decides which limit (timeout, memory, processes, output) ends it, and
-`sandbox_limits.py` has the numbers. The files of the host that it sees are in
-`isolation/mount_plan.py`, its environment variables and its empty network in
-`isolation/bwrap_arguments.py`, refused system calls in `isolation/seccomp_filter.py`. A machine
-without a usable sandbox is handled in `sandbox_probe.py`. A promoted tool runs elsewhere:
+`sandbox_limits.py` has the numbers. Its mounts are in `core/sandbox/isolation/mount_plan.py`, its
+environment variables and its empty network in `core/sandbox/isolation/bwrap_arguments.py`. A
+machine without a usable sandbox is handled in `sandbox_probe.py`. A promoted tool runs elsewhere:
 `routing/runs/run_promoted.py`, in the process of `execution/tool_process.py`.
 
 Effect: starts processes. Only one JSON value of the candidate counts, received on a private pipe

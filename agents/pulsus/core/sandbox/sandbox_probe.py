@@ -2,7 +2,8 @@
 
 It decides that no sandbox is available (bubblewrap missing, user namespaces forbidden by a kernel
 switch, interpreter unreadable), and which fix `pulsus doctor` shows. Without a sandbox a job is
-unverified and never runs outside. A usable bubblewrap is found in `isolation/bubblewrap.py`.
+unverified and never runs outside. A usable bubblewrap is found in
+`core/sandbox/isolation/bubblewrap.py`.
 
 Effect: starts sandboxes. The result of the probe is remembered in a process.
 """

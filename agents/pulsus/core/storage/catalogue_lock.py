@@ -2,9 +2,9 @@
 
 Here a promotion, a removal or a rollback waits for the lock (`storage.lock_seconds`,
 `config/settings.py`), and fails as busy if another process keeps it. The first process that gets
-the lock finishes or undoes an interrupted decision, as `records/file_transaction.py` says. A
-decision changes its files and the decision log together: the journal carries the log's entry until
-it is written.
+the lock finishes or undoes an interrupted decision, as `core/storage/records/file_transaction.py`
+says. A decision changes its files and the decision log together: the journal carries the log's
+entry until it is written.
 """
 
 from __future__ import annotations

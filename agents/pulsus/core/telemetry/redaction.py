@@ -3,8 +3,8 @@
 It hides three kinds of secrets: values after a name that announces one (`password=`), shapes of
 secrets (tokens, PEM blocks, URL passwords), and values known from the environment, which are
 registered here (`from_environment`). The rules of the first two are in `secret_rules/`, begun by
-`secret_rules/redaction_rules.py`; they see a text as it is read (`folded_text.py`), and the bytes
-of dumps (`dumped_text.py`). A secret that a stream cuts in pieces is masked in
+`core/telemetry/secret_rules/redaction_rules.py`; they see a text as it is read (`folded_text.py`),
+and the bytes of dumps (`dumped_text.py`). A secret that a stream cuts in pieces is masked in
 `execution/tool_secrets.py`. Text for a model is redacted in `llm/budgeted_model.py`. In doubt it
 hides too much. Redacting twice changes nothing more.
 """

@@ -1,9 +1,9 @@
 """The validation pipeline (spec §8): steps in order, the first failure ends it.
 
-Static gate, plugins and ruff are quick and come first (`steps/static_gate.py`, `steps/ruff.py`).
-mypy and the sandbox run in parallel (`stage_runner.py`). If mypy refuses a module, its sandbox
-result is discarded. The time limits are the settings `validation.*` and `sandbox.*`
-(`config/settings.py`). `proof.py` decides `behaviour` or `shape`.
+Static gate, plugins and ruff are quick and come first (`core/validators/steps/static_gate.py`,
+`core/validators/steps/ruff.py`). mypy and the sandbox run in parallel (`stage_runner.py`). If mypy
+refuses a module, its sandbox result is discarded. The time limits are the settings `validation.*`
+and `sandbox.*` (`config/settings.py`). `proof.py` decides `behaviour` or `shape`.
 
 Effect: runs checkers and sandboxes, writes logs. The pipeline checks, runs and accepts the bytes it
 is given; it never opens the module's file.

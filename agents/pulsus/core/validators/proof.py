@@ -1,9 +1,10 @@
 """Decide the proof of a candidate: `behaviour` or `shape` (spec §8, ADR 33).
 
 `behaviour` means that an expected result was confirmed, and `shape` that the module only ran.
-`memorised_examples.py` judges the text of the module, and `steps/smoke_and_dry_run.py` its runs.
-`approvals/unattended.py` decides what a weak proof means for an automatic approval. Effect: may run
-the module again, without the examples in its docstring.
+`memorised_examples.py` judges the text of the module, and
+`core/validators/steps/smoke_and_dry_run.py` its runs. `approvals/unattended.py` decides what a weak
+proof means for an automatic approval. Effect: may run the module again, without the examples in its
+docstring.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """From which probability a value is filled or proposed, by its kind and its input. Pure.
 
 These are the thresholds of confidence for inputs. Kinds that cannot be mistaken (a path, a host, an
-address) have a lower limit. `filler.py` applies the limits, and `unclear_value.py` says which
-proposals may not be left out without asking. The threshold τ of tools is in
+address) have a lower limit. `core/arguments/filler.py` applies the limits, and `unclear_value.py`
+says which proposals may not be left out without asking. The threshold τ of tools is in
 `core/compose/selection/choose_policy.py`.
 """
 

@@ -1,6 +1,6 @@
 """Describe how well a value suits an input, as named features for the weights. Pure.
 
-Names of features are keys of argument_model.json: a changed name needs a new fit.
+Names of features are keys of core/arguments/argument_model.json: a changed name needs a new fit.
 """
 
 from __future__ import annotations

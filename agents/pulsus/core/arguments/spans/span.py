@@ -1,7 +1,7 @@
 """One reading of a place in a request, and the kinds that readings have. Pure.
 
 A place may have several readings: `404` is a number, and in `/27` the digits are a prefix length.
-The assignment decides later which input takes which (assignment.py).
+The assignment decides later which input takes which (core/arguments/assignment.py).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Build the plan of a composition: connect outputs to inputs, name parameters (spec §6). Pure.
 
-`wiring.py` decides which earlier output feeds an input, and `dsl/plan_checks.py` refuses more steps
-than `compose.max_steps` allows. Two steps with the same input share one parameter;
-`routing/inputs/input_conflicts.py` separates them. `core/compose/selection/step_candidates.py`
-chooses the tools of the steps.
+`wiring.py` decides which earlier output feeds an input, and `core/compose/plans/dsl/plan_checks.py`
+refuses more steps than `compose.max_steps` allows. Two steps with the same input share one
+parameter; `routing/inputs/input_conflicts.py` separates them.
+`core/compose/selection/step_candidates.py` chooses the tools of the steps.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Select the system calls of a sandbox that are shown to its host first (spec §17).
 
-This second filter beside that of `seccomp_filter.py` only observes: the call is carried out
-afterwards, as far as the first filter allows it. Opening to read, the bulk of all calls, is decided
-by the kernel. Numbers: Linux UAPI `asm/unistd_64.h` and `asm-generic/unistd.h`. `seccomp_notify.py`
-answers these calls. The calls that are blocked are in `core/sandbox/isolation/seccomp_filter.py`.
+This second filter only observes: the call is carried out afterwards, as far as the first filter
+allows it, which blocks calls (`core/sandbox/isolation/seccomp_filter.py`). Opening to read, the
+bulk of all calls, is decided by the kernel. `seccomp_notify.py` answers these calls. Numbers: Linux
+UAPI `asm/unistd_64.h` and `asm-generic/unistd.h`.
 """
 
 from __future__ import annotations
