@@ -1,7 +1,7 @@
 """Protocols of ranking signals (spec §4) and of other sources about a request.
 
-`lexical_ranker.py` and `scorer.py` use them; features of plugins are checked in
-`plugins/contributions.py`.
+`lexical_ranker.py` and `scorer.py` use them. Features of plugins are checked in
+`plugins/contributions.py`, and one that fails counts 0 in `plugins/plugin_failures.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A lock between processes: a file that one of them locks, with a limit of the wait (filelock).
 
-The caller turns the timeout into an error. The catalogue is locked in `catalogue_lock.py`, the
-decision log in `core/storage/decision_log/decision_log.py`, the accounts of the web page in
+A killed process leaves no stale lock, because the kernel releases it. The caller turns the timeout
+into an error. The catalogue is locked in `catalogue_lock.py`, the decision log in
+`core/storage/decision_log/decision_log.py`, the accounts of the web page in
 `web/accounts/account_file.py`, a run of a plan in `execution/journal/run_folder.py`. Concurrent
 checkers are limited in `core/system/machine_slots.py`.
 """

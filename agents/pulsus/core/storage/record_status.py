@@ -2,8 +2,8 @@
 
 A record that a pull or a merge brought is unknown, and one that the decision log contradicts is
 refused. `routing/delivery/approved_records_check.py` asks before a tool runs, and trusted
-signatures are looked up there. `pulsus audit --accept-records` is in
-`routing/maintenance/accept_records.py`.
+signatures are looked up there; `routing/runs/run_checks.py` compares the hash of the file. `pulsus
+audit --accept-records` is in `routing/maintenance/accept_records.py`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Private working folders that do not outlive a killed Pulsus. Effect: makes and removes folders.
 
-Temporary folders and their permissions are made here, and left over ones of crashed processes are
-cleaned up. Old candidates and logs are removed in `core/storage/retention.py`. The process that
-made a folder keeps it locked, and the kernel releases the lock with the process. So a later run can
-tell which folders are left over, and removes them. This module imports little: mypy and the worker
-of a run are started with one before anything else is loaded.
+Temporary folders and their permissions are made here; one that another user owns or may write to is
+refused, and left over ones of crashed processes are cleaned up. Old candidates and logs are removed
+in `core/storage/retention.py`. The process that made a folder keeps it locked, and the kernel
+releases the lock with the process. So a later run can tell which folders are left over, and removes
+them. This module imports little: mypy and the worker of a run are started with one before anything
+else is loaded.
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 A promotion that would overwrite a file which was edited by hand and never promoted is refused here.
 A tool of the same name that was promoted gets a new version instead
-(`core/storage/promotion/choose_version.py`).
+(`core/storage/promotion/choose_version.py`), and the same bytes again get none
+(`routing/delivery/catalogue_promoter.py`). Before a run, `routing/runs/run_checks.py` compares the
+hash of a file with its record.
 """
 
 from __future__ import annotations
