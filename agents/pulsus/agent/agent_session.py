@@ -3,8 +3,8 @@
 What was found and learned stays from one request to the next, and so do open writes: a write that
 was not verified blocks the next one, also after an error. A request that is too long (8,000
 characters) is refused here. Secrets are redacted from each event here (`_observe`). How many turns
-a run has is decided in `loop/turn_budget.py`; saved chats are in `sessions/session_file.py`.
-Effects: those of the parts.
+a run has is decided in `agent/loop/turn_budget.py`; saved chats are in
+`agent/sessions/session_file.py`. Effects: those of the parts.
 """
 
 from __future__ import annotations

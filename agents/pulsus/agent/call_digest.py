@@ -1,7 +1,7 @@
 """The identity of a tool call: equal calls have equal digests. Pure.
 
-`answers/repeated_calls.py` finds duplicate calls by it. The hash that an approval is bound to is
-`control/call_question.py` (`plan_hash`).
+`agent/answers/repeated_calls.py` finds duplicate calls by it. The hash that an approval is bound to
+is `agent/control/call_question.py` (`plan_hash`).
 """
 
 from __future__ import annotations

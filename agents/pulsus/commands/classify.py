@@ -3,10 +3,10 @@
 Guards and what needs a terminal come before anything that allows: one finding that is no read makes
 the whole command none, whatever else stands in it. A limit on the number of programs is here.
 
-Each call is checked in `call_check/judge.py` against the table of its program
-(`commands/tables/NAME.yaml`), secret files are found in `risk/secret_files.py`, and `rewrite.py`
-makes another command to offer. If `[policy]` allows or blocks the command is decided in
-`gates/command_policy.py`.
+Each call is checked in `commands/call_check/judge.py` against the table of its program
+(`commands/tables/NAME.yaml`), secret files are found in `commands/risk/secret_files.py`, and
+`rewrite.py` makes another command to offer. If `[policy]` allows or blocks the command is decided
+in `gates/command_policy.py`.
 """
 
 from __future__ import annotations

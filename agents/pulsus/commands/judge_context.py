@@ -1,7 +1,7 @@
 """The context in which a command is judged: tables, limits, and what surrounds the call.
 
 The limit on nested wrappers and the default time limits (low 30 s, high 600 s) are constants here;
-`cost/cost_limits.py` compares with them.
+`commands/cost/cost_limits.py` compares with them.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ their refusal here.
 
 That a call does not end by itself (`tail -f`) is the key `streams` of a program's table.
 
-That a call runs too long is decided in `cost/cost_limits.py`.
+That a call runs too long is decided in `commands/cost/cost_limits.py`.
 """
 
 from __future__ import annotations

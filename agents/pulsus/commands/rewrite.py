@@ -4,9 +4,9 @@
 time, and after each the text is read again: it has to say what was meant and nothing else. Whether
 the result may be offered is decided by judging it.
 
-The words that are put in (`tail: -n 200`) are data in `rules/rewrite.yaml`. Other allowed variants
-of a refused command are found by `explain_verdict.py`. `classify.py` judges the rewritten command,
-and `agent/loop/check_calls.py` runs it instead.
+The words that are put in (`tail: -n 200`) are data in `commands/rules/rewrite.yaml`. Other allowed
+variants of a refused command are found by `explain_verdict.py`. `classify.py` judges the rewritten
+command, and `agent/loop/check_calls.py` runs it instead.
 """
 
 from __future__ import annotations

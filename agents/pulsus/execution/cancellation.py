@@ -3,7 +3,7 @@
 Each running call waits for the pipe together with its own, so it ends at once.
 
 Ctrl-C during a run: the processes of a tool are ended by `end_tool_process.py`. The state
-`cancelled` of a plan's run is decided in `engine/plan_run.py`.
+`cancelled` of a plan's run is decided in `execution/engine/plan_run.py`.
 """
 
 from __future__ import annotations

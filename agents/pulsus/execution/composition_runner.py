@@ -5,7 +5,7 @@ process for it, confined by that step's own contract. It sends the result back t
 pipe. Effects: forks; reads and writes pipes.
 
 The limit on how deep compositions nest (`MAX_NESTING` in `core/compose/plans/pins.py`) is enforced
-here, and in `workers/worker.py` for steps in one process.
+here, and in `execution/workers/worker.py` for steps in one process.
 
 A composition that may write is run step by step by `routing/plans/run_composition.py`.
 """

@@ -1,6 +1,6 @@
 """End or kill the processes of a tool: its time is up, a run is cancelled, or Pulsus is ended.
 
-The clock of the time limit (timeout) is in `workers/child_pipes.py`, the error for it in
+The clock of the time limit (timeout) is in `execution/workers/child_pipes.py`, the error for it in
 `run_report.py`, and `tool_process.py` starts the tool. After SIGTERM a tool has a second of grace
 before SIGKILL. Effects: signal handlers, signals to the tool's process group.
 """

@@ -4,9 +4,10 @@ The tool's bytes are passed on and never read again from disk: a sha256 that dif
 promoted one is refused here, and a tool that is not promoted in `routing/runs/run_checks.py`. A
 result is limited to 16 MiB, and the last 8 KiB of stdout and stderr are kept. Variables PULSUS_*
 are kept from the tool, other secrets in `tool_secrets.py`. The sandbox is planned in
-`confinement/choose_confinement.py`. The timeout (`run.max_seconds` in `config/settings.py`, passed
-by `routing/runs/run_promoted.py`) is noticed in `workers/child_pipes.py`, and the tool is ended by
-`end_tool_process.py`. Effects: starts one process group, ends it.
+`execution/confinement/choose_confinement.py`. The timeout (`run.max_seconds` in
+`config/settings.py`, passed by `routing/runs/run_promoted.py`) is noticed in
+`execution/workers/child_pipes.py`, and the tool is ended by `end_tool_process.py`. Effects: starts
+one process group, ends it.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The command `/reset` of a chat (`cli/agent/slash_commands.py`) resets them. They are a part of
 `agent/loop/session_state.py`.
 
-The states are in `workflow/workflow_state.py`.
+The states are in `gates/workflow/workflow_state.py`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The table from a change of a service to `systemctl is-active` or `is-enabled`.
 `agent/verify_without_model.py` runs the read and compares it, the read of a tool's `Verify:` is run
 by `routing/plans/verify_write.py`, and that each write has to be verified is the rule of
-`workflow/workflow_state.py`.
+`gates/workflow/workflow_state.py`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Loop detection: refuse calls and turns that make no progress (deep dive §7). Pure.
 
 The same call with the same arguments is refused (LOOP_DETECTED) after `agent.max_identical_calls`,
-and after `agent.max_error_turns` failed turns an answer is asked for (`loop/turn_budget.py`). Both
-numbers are in `config/settings.py`. The number of calls in one turn is limited in
-`loop/check_calls.py`.
+and after `agent.max_error_turns` failed turns an answer is asked for (`agent/loop/turn_budget.py`).
+Both numbers are in `config/settings.py`. The number of calls in one turn is limited in
+`agent/loop/check_calls.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The arguments of a call that may be paths, beside those that its tool declares.
 
-They are checked in `protection/self_protection.py`.
+They are checked in `agent/control/protection/self_protection.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Decide if a call of the agent runs, is refused or needs approval (control levels; §2.6, §32).
 
-Rules refuse in a fixed order: Pulsus itself (`protection/self_protection.py`), secrets
-(`commands/risk/secret_paths.py`), commands that are no reads (`commands/classify.py`), reads sent
-to the tool that writes, the policy (`gates/command_policy.py`), made-up targets
+Rules refuse in a fixed order: Pulsus itself (`agent/control/protection/self_protection.py`),
+secrets (`commands/risk/secret_paths.py`), commands that are no reads (`commands/classify.py`),
+reads sent to the tool that writes, the policy (`gates/command_policy.py`), made-up targets
 (`target_grounding.py`). Only then the setting `agent.control_level` (`read_only`, `controlled`,
 `autonomous`) decides. Reads that would leak data need approval (`sent_words.py`).
 

@@ -1,6 +1,6 @@
 """The arguments of a call that may say where a tool of the catalogue connects to. Pure.
 
-`protection/own_address.py` refuses those that name Pulsus itself.
+`agent/control/protection/own_address.py` refuses those that name Pulsus itself.
 """
 
 from __future__ import annotations

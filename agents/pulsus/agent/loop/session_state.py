@@ -1,7 +1,7 @@
 """The state of one agent session, as one frozen value (assistant architecture §7, deep dive §2).
 
-Every decision about a call is a function of this value and the call. Only `absorb_results.py` and
-`check_calls.py` make a new one.
+Every decision about a call is a function of this value and the call. Only
+`agent/loop/turn/absorb_results.py` and `check_calls.py` make a new one.
 
 It is in memory and lost with the process: a saved chat is `agent/sessions/session_file.py`.
 """

@@ -1,6 +1,7 @@
 """`pulsus_control` and `pulsus_run_command`: services, guests, and commands that may write (§2.4).
 
-A service is restarted through `infra/supervisors.py`, a command through `local/command_runs.py`.
+A service is restarted through `infra/supervisors.py`, a command through
+`agent/tools/local/command_runs.py`.
 
 A service is controlled through the supervisor that has it. A command runs as it was approved.
 

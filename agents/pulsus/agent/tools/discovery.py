@@ -1,6 +1,6 @@
 """`pulsus_discovery`: ports, files of settings and logs, and bind mounts of one resource.
 
-The details are read in `local/service_details.py`; resources are listed by
+The details are read in `agent/tools/local/service_details.py`; resources are listed by
 `infra/local_machine.py`.
 """
 

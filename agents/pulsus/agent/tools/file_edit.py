@@ -1,7 +1,7 @@
 """`pulsus_file_edit`: read, replace or append to a file (§2.4). Written content is verified.
 
 The atomic write, the backup of the previous version and the sha256 check after it are in
-`local/file_replacement.py`.
+`agent/tools/local/file_replacement.py`.
 
 Protected files are refused before, in `agent/control/protection/self_protection.py`.
 """

@@ -1,7 +1,7 @@
 """Values of options and operands of a call against what its table asks for.
 
 An operand too many, and a value that does not fit its kind, are refused here. An option that is not
-listed is refused in `program_tables/option_parser.py`.
+listed is refused in `commands/program_tables/option_parser.py`.
 """
 
 from __future__ import annotations

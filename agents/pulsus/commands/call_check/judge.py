@@ -2,8 +2,9 @@
 
 An unknown program, a program outside of the trusted folders, and an option that needs another are
 refused here. Which subcommands and options of a program only read is data:
-`commands/tables/NAME.yaml` (`kubectl.yaml`, `systemctl.yaml`, `sudo.yaml`). Options are parsed in
-`program_tables/option_parser.py`, operands checked in `arguments.py`.
+`commands/tables/NAME.yaml` (`commands/tables/kubectl.yaml`, `commands/tables/systemctl.yaml`,
+`commands/tables/sudo.yaml`). Options are parsed in `commands/program_tables/option_parser.py`,
+operands checked in `arguments.py`.
 """
 
 from __future__ import annotations

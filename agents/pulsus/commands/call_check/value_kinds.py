@@ -4,7 +4,7 @@ Here the patterns of kinds (number, name, host, path, duration) are. A word that
 refused in `arguments.py`.
 
 Kinds that look into a word or into all that follow (`sql:postgres`, `awk`, `command`) are content
-inspectors (`content_inspector.py`) or wrappers (`nested_commands.py`), not here.
+inspectors (`commands/content_inspector.py`) or wrappers (`nested_commands.py`), not here.
 """
 
 from __future__ import annotations

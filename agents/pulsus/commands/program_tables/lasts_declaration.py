@@ -1,7 +1,8 @@
 """`lasts`: which words of a call say how long it runs.
 
 Options with which a call never ends (`tail -f`) are the key `streams` of `program_table.py`
-instead, and are refused in `commands/non_interactive.py`. `cost_estimate.py` computes the seconds.
+instead, and are refused in `commands/non_interactive.py`. `commands/cost/cost_estimate.py` computes
+the seconds.
 
 A mapping of roles to tokens. A token is options joined by commas or a number's place among the
 operands that are numbers (`#1`), with `!` if 0 means without end, `/ms` or another unit,

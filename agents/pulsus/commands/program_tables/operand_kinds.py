@@ -1,6 +1,6 @@
 """Parse the kinds of words in a table: `path*`, `sql:postgres`, `=up|=down`, `/[0-9]+/?`.
 
-If a word fits its kind is decided in `call_check/value_kinds.py`.
+If a word fits its kind is decided in `commands/call_check/value_kinds.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The words behind a program or subcommand, told apart as its own option parser would.
 
 An unknown option, and an abbreviated one, is refused here; the options that exist are those of
-`program_table.py`, and `call_check/judge.py` makes the verdict.
+`program_table.py`, and `commands/call_check/judge.py` makes the verdict.
 
 Exact spellings only: getopt's abbreviations (`--outp`) are not listed. Clusters (`-fu`)
 are read letter by letter until one takes a value (`-oFILE`).

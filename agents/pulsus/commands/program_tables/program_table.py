@@ -1,12 +1,12 @@
 """The table of one program: its options, operands and subcommands (docs/commands.md).
 
-The tables themselves are `commands/tables/NAME.yaml`: `systemctl.yaml` says that `status` reads and
-`restart` does not.
+The tables themselves are `commands/tables/NAME.yaml`: `commands/tables/systemctl.yaml` says that
+`status` reads and `restart` does not.
 
 Everything is an allow-list: an option, an operand or a subcommand that a table does not name makes
 the command a write.
 
-`call_check/judge.py` compares a call with it.
+`commands/call_check/judge.py` compares a call with it.
 """
 
 from __future__ import annotations

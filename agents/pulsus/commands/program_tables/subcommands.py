@@ -1,7 +1,7 @@
 """A call taken apart by its program's table, one level for the program and each subcommand.
 
 If a subcommand only reads (`kubectl get`, `git log`) is said by the table of the program,
-`commands/tables/kubectl.yaml`, and checked in `call_check/judge.py`.
+`commands/tables/kubectl.yaml`, and checked in `commands/call_check/judge.py`.
 """
 
 from __future__ import annotations

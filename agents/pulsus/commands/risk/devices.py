@@ -3,8 +3,8 @@
 Reads of `/dev/urandom`, `/dev/tty` and some files below /proc are refused here. A write to a disk
 is blocked by `gates/command_policy.py`.
 
-`rules/sensitive.yaml` names them. A program that takes a device for what it is (`smartctl`) may
-name one; any other would read its content.
+`commands/rules/sensitive.yaml` names them. A program that takes a device for what it is
+(`smartctl`) may name one; any other would read its content.
 """
 
 from __future__ import annotations

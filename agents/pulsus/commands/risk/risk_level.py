@@ -1,4 +1,4 @@
-"""Rate the risk of a command from 0 (a read) to 3, by what it may do (`rules/risk.yaml`).
+"""Rate the risk of a command from 0 (a read) to 3, by what it may do (`commands/rules/risk.yaml`).
 
 Destructive programs (`rm`, `dd`, `mkfs`) are rated by that list. For people who approve and for
 policies; nothing is allowed because its risk is low. The risk that an approver is shown (low,

@@ -1,4 +1,4 @@
-"""Find paths that hold secrets, by the names in `rules/sensitive.yaml`, in every spelling.
+"""Find paths that hold secrets, by the names in `commands/rules/sensitive.yaml`, in every spelling.
 
 Private keys, password files and tokens: `is_secret` decides it for one path, also for a backup copy
 (`id_rsa.bak`), and the agent's file tools ask it too. `secret_files.py` refuses the command.

@@ -1,4 +1,4 @@
-"""Calls that print a secret they know how to find (`rules/sensitive.yaml`, calls).
+"""Calls that print a secret they know how to find (`commands/rules/sensitive.yaml`, calls).
 
 For example `aws secretsmanager get-secret-value`.
 

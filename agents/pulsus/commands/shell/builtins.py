@@ -1,6 +1,6 @@
 """Commands that only a shell knows: run by another program, the name means another program.
 
-`call_check/nested_commands.py` asks it.
+`commands/call_check/nested_commands.py` asks it.
 """
 
 from __future__ import annotations

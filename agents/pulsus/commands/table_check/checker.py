@@ -1,8 +1,8 @@
 """Check a program's table: its schema, the names in it, and its own examples.
 
 A missing example, an unknown option or kind, and an example with another verdict are reported here.
-`loader.py` refuses a file that is no table, `loosened_tables.py` finds restrictions without an
-example.
+`commands/program_tables/loader.py` refuses a file that is no table, `loosened_tables.py` finds
+restrictions without an example.
 
 Effect: reads table files. `pulsus commands check` shows it.
 """

@@ -3,9 +3,9 @@
 This is the sandbox of a real run: `--unconfined` turns it off. That of a dry run is
 `core/sandbox/runner.py`, its limits are in `core/sandbox/sandbox_limits.py`. Memory, process and
 file limits (`run.max_mem_mb`, `run.max_processes`, `run.max_files`) come from `config/settings.py`;
-they are enforced in `confine_process.py` and `supervision/supervisor.py`; the time limit is in
-`execution/workers/child_pipes.py`. Hosts and local sockets are chosen in `program_needs.py`,
-writable folders in `declared_effects.py`.
+they are enforced in `confine_process.py` and `execution/confinement/supervision/supervisor.py`; the
+time limit is in `execution/workers/child_pipes.py`. Hosts and local sockets are chosen in
+`program_needs.py`, writable folders in `declared_effects.py`.
 
 A plan holds the orders for the worker, and the record that results and logs show. Pure but for what
 `kernel_support.py` and `declared_effects.py` read. `confine_process.py` carries the plan out.

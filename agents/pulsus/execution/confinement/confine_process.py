@@ -5,8 +5,9 @@ Runs in the tool's own process, forked from the worker. Effect: everything here 
 What the process may do is decided before, in `choose_confinement.py`.
 
 Here the limits on memory and open files (`run.max_files`) are set; writable folders are in
-`landlock.py`. The memory of all processes together is checked in `supervision/supervisor.py`, their
-number in `supervision/run_processes.py`.
+`landlock.py`. The memory of all processes together is checked in
+`execution/confinement/supervision/supervisor.py`, their number in
+`execution/confinement/supervision/run_processes.py`.
 """
 
 from __future__ import annotations

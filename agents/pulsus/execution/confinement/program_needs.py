@@ -1,9 +1,9 @@
 """Needs of the programs that tools declare: processes, raw sockets, local services, hosts. Pure.
 
 `choose_network` decides if a run has no network, the declared hosts only, or an open one.
-`socket_broker.py` then refuses other hosts. The tables here are about well-known programs: `ping`
-gets raw sockets, `docker` its socket (`docker.sock`). Any other program gets what the contract of
-its tool declares.
+`execution/confinement/supervision/socket_broker.py` then refuses other hosts. The tables here are
+about well-known programs: `ping` gets raw sockets, `docker` its socket (`docker.sock`). Any other
+program gets what the contract of its tool declares.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@ the startup time of each step.
 `routing/plans/apply_plan.py` uses it for the steps of a plan. A warm interpreter that died is
 started again here.
 
-Each call gets a new child that is never used again. Everything after the start is the same as for
-a new interpreter (`tool_process.py`). Effects: starts a process, exchanges descriptors with it.
+Each call gets a new child that is never used again. Everything after the start is the same as for a
+new interpreter (`execution/tool_process.py`). Effects: starts a process, exchanges descriptors with
+it.
 """
 
 from __future__ import annotations

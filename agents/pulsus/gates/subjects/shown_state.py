@@ -1,6 +1,6 @@
 """Tell reads that cannot show the state of what they name: their output is hidden, or constant.
 
-Such a read does not verify a write: `workflow_state.py` goes on waiting.
+Such a read does not verify a write: `gates/workflow/workflow_state.py` goes on waiting.
 
 `systemctl status nginx > /dev/null` names nginx and shows nothing, `docker inspect -f '{{.Id}}'`
 prints what no restart changes. Pure.

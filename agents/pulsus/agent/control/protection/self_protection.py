@@ -1,8 +1,9 @@
 """Self-protection: Pulsus is no target of its own agent, nor its files, program and address.
 
 The refusal texts are in `protection_refusals.py`, the protected paths in
-`files/protected_places.py`, files that only writes may not touch in `files/startup_files.py`,
-processes in `processes/own_process.py`, and the own port in `own_address.py`.
+`agent/control/protection/files/protected_places.py`, files that only writes may not touch in
+`agent/control/protection/files/startup_files.py`, processes in
+`agent/control/protection/processes/own_process.py`, and the own port in `own_address.py`.
 
 No control level and no approval lifts this. Commands are looked at as the shell reads them. A
 command that writes and cannot be read is refused.

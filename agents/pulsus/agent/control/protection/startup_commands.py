@@ -3,7 +3,7 @@
 `pip install`, `crontab` and `at` are found here.
 
 Writes of files are found by `startup_writes.py`, and the list of such files is
-`files/startup_files.py`. Effect: only through `StartupFiles`.
+`agent/control/protection/files/startup_files.py`. Effect: only through `StartupFiles`.
 """
 
 from __future__ import annotations

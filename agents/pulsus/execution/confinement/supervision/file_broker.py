@@ -1,7 +1,7 @@
 """Carry out a supervised tool's changes to files, below its own folders alone.
 
 A write outside the declared folders gets "permission denied" here, on machines where
-`confinement/landlock.py` does not do it.
+`execution/confinement/landlock.py` does not do it.
 
 The kernel never carries such a call out itself: a path in memory may change after it was read. The
 supervisor makes every step itself, from the folder's own descriptor, and follows no link. Effect:

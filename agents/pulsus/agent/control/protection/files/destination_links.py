@@ -2,7 +2,8 @@
 
 `cp`, `rsync`, `tar -x` and `unzip` may write through a symlink: they are judged here.
 
-`protected_uses.py` and `startup_writes.py` ask it. It opens no file.
+`agent/control/protection/protected_uses.py` and `agent/control/protection/startup_writes.py` ask
+it. It opens no file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Files that a call shows or changes without naming them: of git, archives and linked folders.
 
-`git show`, `git checkout` and `tar -x` are such calls. `protected_uses.py` asks it.
+`git show`, `git checkout` and `tar -x` are such calls. `agent/control/protection/protected_uses.py`
+asks it.
 """
 
 from __future__ import annotations
