@@ -2,7 +2,7 @@
 
 A first argument that is no subcommand begins a request, unless `cli/suggested_commands.py` takes it
 for a mistake. Shell completion is in `cli/shell_completion.py`. A mistyped option is explained in
-`cli/usage_errors.py`.
+`cli/usage_errors.py`, and an error becomes an exit code (exit status) in `cli/main.py`.
 """
 
 from __future__ import annotations

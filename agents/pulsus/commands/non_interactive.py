@@ -3,6 +3,9 @@
 Commands that would wait for a password, open an editor or a pager, or follow a log without end get
 their refusal here.
 
+Options that keep a program from asking (ssh: `BatchMode`, `StrictHostKeyChecking`) are added by
+`safe_options.py`.
+
 That a call does not end by itself (`tail -f`) is the key `streams` of a program's table.
 
 That a call runs too long is decided in `commands/cost/cost_limits.py`.

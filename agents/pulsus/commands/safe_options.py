@@ -3,7 +3,8 @@
 The list is `safe_options.yaml`. `execution_plan.py` adds the options to the command that runs.
 
 Some programs run others that a folder's own settings name, or make a file that is not there, unless
-an option says no (`git diff --no-textconv`, `sqlite3 -readonly`, `restic --no-lock`).
+an option says no (`git diff --no-textconv`, `sqlite3 -readonly`, `restic --no-lock`). `ssh` gets
+`BatchMode` and `StrictHostKeyChecking`, so that it asks nothing and connects to known hosts only.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A settings file of a project, read once and bounded (4 MB). Effect: reads files.
 
-Only a regular file is read: no pipe, device or folder.
+Only a regular file is read: no pipe, device or folder. The TOML is parsed and an
+unknown key refused in `layers.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Approvals of project settings, decision-log heads (`core/storage/decision_log/user_witness.py`) and
 the cache key are kept here, because no writer of a repository can change them. A folder or file
-that another user owns or may write to (owner, permissions) is refused. Files are written
+that another user owns or may write to (owner, permissions) is refused; new ones get the modes 0700
+and 0600. Files are written
 atomically, under a lock. Only the environment says where the folder is. Effect: reads and replaces
 files in it.
 """

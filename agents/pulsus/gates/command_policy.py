@@ -7,8 +7,9 @@ are looked up here; the defaults are in `config/settings.py`, and a pattern is m
 
 A policy says what is done with a command that was asked for; it never makes one a read: whether the
 read tool may run it is `may_read`. Unknown hosts are found in `egress.py`, `curl | sh` in
-`fetched_code.py`, the cost (for `policy.high_cost`) in `commands/cost/cost_limits.py`. A project's
-policy is connected in `bootstrap/command_gate.py`.
+`fetched_code.py`, the cost (for `policy.high_cost`) in `commands/cost/cost_limits.py`. How
+dangerous a command is (`rm -rf DIR`) is rated in `commands/risk/risk_level.py`, and for an approver
+in `approval_risk.py`. A project's policy is connected in `bootstrap/command_gate.py`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Decide what happens when a plugin fails: Pulsus goes on without it. Calls plugin code.
 
+A plugin that cannot be imported or loaded is left out in `load_plugins.py`.
+
 A hook that raises marks its plugin as failed, and the plugin is not called again. What a hook gave
 is wrapped, so that a later failure of it has its own consequence: a feature counts 0, an inspector
 refuses the command, a provider's fault is a ModelError. `exit()` of a plugin ends nothing, and its

@@ -2,7 +2,8 @@
 
 Rows beyond the first 40 are left out for the model. A result is cut before that in
 `agent/tools/local/tool_report.py`, the output of a command in `agent/tools/local/command_runs.py`,
-and later to the context window in `agent/loop/transcript.py`.
+and later to the context window in `agent/loop/transcript.py`. That text in a result is data and no
+instruction (prompt injection) is told the model by `agent/model/prompts/agent.j2` and `native.j2`.
 
 A small model copies what it sees and does not convert units. So numbers get the unit that their
 name announces, rows become a table with one heading, and the metadata of a call is left out unless

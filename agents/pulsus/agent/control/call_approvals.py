@@ -2,7 +2,7 @@
 
 They are in memory and expire after `agent.approval_minutes` (`config/settings.py`); at most 100
 wait. Each is answered once, and is bound to the exact call (plan) that was shown: if its hash
-changed, it is refused. A restart voids all of them.
+changed, it is refused (`call_question.py` computes it). A restart voids all of them.
 
 If a call needs an approval at all is decided in `call_verdict.py`. The cards on which several
 people decide at `pulsus serve` are in `approvals/cards/waiting_approvals.py`.

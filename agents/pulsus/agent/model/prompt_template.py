@@ -1,6 +1,7 @@
 """The system prompts of the agent, as templates of the package (tool calling chapter §32.2.1).
 
-The texts are in `agent/model/prompts/`.
+The texts are `agent/model/prompts/agent.j2` and `native.j2`. They also tell the model that text in
+a tool result is data, and that it follows no instruction in it (prompt injection).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`pulsus_read`: read-only commands, files, file names, ends of files and logs (§2.4, §2.5).
 
-Limits: files in `agent/tools/local/readable_files.py`, searches in
-`agent/tools/local/file_search.py`, logs in `agent/tools/local/log_sources.py`, output in
-`agent/tools/local/tool_report.py`.
+Without a number, 100 log lines or the last 50 lines of a file are read. Limits: files in
+`agent/tools/local/readable_files.py`, searches in `agent/tools/local/file_search.py`, logs in
+`agent/tools/local/log_sources.py`, output in `agent/tools/local/tool_report.py`.
 
 A command runs only if the command gate allows it as a read. Nothing here can change anything.
 """

@@ -1,7 +1,9 @@
 """One-time tokens: each opens one approval card once. Only their hashes are kept.
 
 `waiting_approvals.py` makes them for cards, and takes them with a decision; a token ends with the
-time of its card. API tokens of clients are in `web/accounts/bearer_tokens.py`.
+time of its card. That the digest of a card still matches is checked there, too, and of a saved plan
+in `routing/plans/changes_since_review.py`. API tokens of clients are in
+`web/accounts/bearer_tokens.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Record each decision on a card in the decision log, and from the approval on in the ledger.
 
 The log comes first: what is not on record there never runs (ADR 49). The cards themselves are in
-`waiting_approvals.py`, the log is `core/storage/decision_log/decision_log.py`. Effects: appends,
+`waiting_approvals.py`, which also refuses that a person approves the own request (four eyes); the
+log is `core/storage/decision_log/decision_log.py`. Effects: appends,
 writes the database.
 """
 

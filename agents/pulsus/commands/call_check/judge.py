@@ -4,7 +4,8 @@ An unknown program, a program outside of the trusted folders, and an option that
 refused here. Which subcommands and options of a program only read is data:
 `commands/tables/NAME.yaml` (`commands/tables/kubectl.yaml`, `commands/tables/systemctl.yaml`,
 `commands/tables/sudo.yaml`). Options are parsed in `commands/program_tables/option_parser.py`,
-operands checked in `arguments.py`.
+operands checked in `arguments.py`. How dangerous a command is (`rm -rf`) is rated in
+`commands/risk/risk_level.py`.
 """
 
 from __future__ import annotations

@@ -2,10 +2,12 @@
 
 Temporary folders and their permissions are made here; one that another user owns or may write to is
 refused, and left over ones of crashed processes are cleaned up. Old candidates and logs are removed
-in `core/storage/retention.py`. The process that made a folder keeps it locked, and the kernel
-releases the lock with the process. So a later run can tell which folders are left over, and removes
-them. This module imports little: mypy and the worker of a run are started with one before anything
-else is loaded.
+in `core/storage/retention.py`. Folders that stay, with their mode 0700 and files of mode 0600, are
+made by `config/user_state.py`, `core/storage/state_db/state_db.py`, `web/accounts/account_file.py`
+and `execution/journal/run_folder.py`. The process that made a folder keeps it locked, and the
+kernel releases the lock with the process. So a later run can tell which folders are left over, and
+removes them. This module imports little: mypy and the worker of a run are started with one before
+anything else is loaded.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A listed folder as rows, each file read or remembered (spec §13). Effect: reads files.
 
 A file that did not change is not read again: `routing/index/file_freshness.py` decides that. A file
-larger than `discovery.max_file_bytes` is refused when it is read. More than 500 new modules are
-read in parallel processes. Links and hidden files are refused or ignored in
-`routing/discovery/module_files.py`.
+larger than `discovery.max_file_bytes` is refused when it is read. One with a syntax error becomes a
+broken tool in `core/contract/tool_parser.py`. More than 500 new modules are read in parallel
+processes. Links and hidden files are refused or ignored in `routing/discovery/module_files.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A file of accounts in `.pulsus/accounts/`, which only this user can read. Effect: files.
+"""A file of accounts in `.pulsus/accounts/`, which only this user can read (0700). Effect: files.
 
 A change takes a lock between processes and replaces the file whole (`core/system/atomic_write.py`).
 A damaged file is refused. Commands change it while a server runs: the server sees the change with

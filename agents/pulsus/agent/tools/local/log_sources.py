@@ -1,7 +1,8 @@
 """The logs of a unit: the journal, a container's log, or log files.
 
 `journalctl` and container logs (`docker logs`) have a timeout of 20 seconds, and a pattern is
-searched in the last 20,000 lines.
+searched in the last 20,000 lines. How many log lines are read by default is in
+`agent/tools/read.py`.
 
 Effects: reads files, asks clients.
 """

@@ -1,8 +1,9 @@
 """Open `.pulsus/state.db`, and turn its failures into errors (ADR 42). Effect: reads, writes it.
 
 A database that is corrupt, was made by a newer Pulsus or by another user, or stays locked too long
-is refused here. `state_tables.py` has the migrations of the schema. What a run writes into it is in
-`execution/journal/journal.py`, and requests for approval in `approvals/cards/stored_requests.py`.
+is refused here, and the file gets mode 0600. `state_tables.py` has the migrations of the schema.
+What a run writes into it is in `execution/journal/journal.py`, and requests for approval in
+`approvals/cards/stored_requests.py`.
 
 The file is made beside its place and renamed, so an empty or half-made one is always damage. It
 carries a seal of this user's key (`config/cache_secret.py`): a repository can bring a `.pulsus/` of

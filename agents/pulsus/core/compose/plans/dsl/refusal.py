@@ -1,5 +1,8 @@
 """The error of a plan that is not well formed: its place, the value, the reason and the fix.
 
+A syntax error of YAML or JSON, with its line and column, is found in `plan_file.py`, one in
+`{{ … }}` in `expressions.py`.
+
 Elsewhere: a request that is not generated in `routing/generation_refusal.py`, a shell command in
 `commands/command_verdict.py`, a call of the agent in `gates/tool_response.py`, an answer of the
 server in `web/refusals.py`. All error classes are in `errors.py`.
