@@ -1,7 +1,8 @@
 """Containers of this machine, through the client of Docker or Podman.
 
 Docker is asked if it is installed, else Podman. An engine that cannot be reached is EngineSilent
-with the reason. At most 500 containers are listed. The agent's tool is `agent/tools/docker.py`.
+with the reason. A command in a container (`docker exec`) runs in `execution/run_gated_command.py`
+as any other. At most 500 containers are listed. The agent's tool is `agent/tools/docker.py`.
 Effect: starts that client.
 """
 

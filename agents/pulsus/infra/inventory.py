@@ -1,7 +1,10 @@
 """The inventory of resources: what discovery returns (assistant architecture §2.7). Types only.
 
-No inventory is stored: `local_machine.py` looks again at each call. If a host or another target is
-known, so that a call may act on it, is decided in `gates/resources/strict_resolution.py`.
+This machine alone is listed: Pulsus itself connects to no remote host. `ssh` and `docker exec` are
+programs that run in `execution/run_gated_command.py`, with options (host keys) from
+`commands/safe_options.py`. No inventory is stored: `local_machine.py` looks again at each call. If
+a host or another target is known, so that a call may act on it, is decided in
+`gates/resources/strict_resolution.py`.
 """
 
 from __future__ import annotations

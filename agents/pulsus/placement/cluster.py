@@ -1,6 +1,6 @@
 """The cluster to plan for: hosts, virtual machines, and the actions of a plan (issue part 10, §3).
 
-Types only; RAM is in MiB, CPU in millicores. All values are frozen. They come from a file
+Types only; memory (RAM) is in MiB, CPU in millicores. All values are frozen. They come from a file
 (`cluster_file.py`) or from facts (`cluster_from_facts.py`); the rules are in `placement_rules.py`.
 """
 

@@ -1,4 +1,5 @@
-"""The RAM of each host before and after a plan: as an SVG picture, and as blocks of text. Pure.
+"""The memory (RAM) of each host before and after a plan: as an SVG picture, and as blocks of text.
+Pure.
 
 A host above 100 % is red. `cli/place/place_command.py` writes the picture (`--plot`), and
 `placement_text.py` there prints the rest of a plan.

@@ -1,9 +1,10 @@
-"""The constraints of a placement as numbers: capacities, HA groups, racks and pins. Pure.
+"""The constraints of a placement as numbers: memory, CPU, HA groups, racks and pins. Pure.
 
-Here are the anti-affinity of HA groups (members on different hosts or racks) and the reserve
-(headroom) that is kept free on each host. Hosts and virtual machines are indices here, in the order
-of the cluster. -1 stands for no host. An unknown host in a pin is refused before, in
-`cluster_values.py`. `plan_checker.py` checks the same rules with code of its own.
+A host without enough memory (RAM) or CPU is refused by `has_room` and `may_host`. Here are the
+anti-affinity of HA groups (members on different hosts or racks) and the reserve (headroom) that is
+kept free on each host. Hosts and virtual machines are indices here, in the order of the cluster. -1
+stands for no host. An unknown host in a pin is refused before, in `cluster_values.py`.
+`plan_checker.py` checks the same rules with code of its own.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Check (verify) a plan step by step and make its certificate.
 
 This code shares nothing with the planner but the cluster itself. During a migration both hosts hold
-the virtual machine. So a step is refused if its target has not enough room left, or if another
-member of the same HA group is there. A plan of the agent is checked before its card, in
+the virtual machine. So a step is refused if its target has not enough room (memory) left, or if
+another member of the same HA group is there. A plan of the agent is checked before its card, in
 `infra/migrations/check_migrations.py`. Plans of tools are checked elsewhere:
 `core/compose/plans/dsl/plan_checks.py`.
 """

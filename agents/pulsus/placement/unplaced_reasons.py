@@ -1,5 +1,7 @@
 """Say for each host why it does not take a virtual machine, with numbers. Pure.
 
+Reasons are too little free memory (RAM) or CPU, a pin, an HA group, a drained host.
+
 The constraints that contradict each other, if no plan exists, are in `search/infeasible_core.py`.
 `cli/place/placement_text.py` prints both.
 """

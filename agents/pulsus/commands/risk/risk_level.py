@@ -1,9 +1,10 @@
 """Rate the risk of a command from 0 (a read) to 3, by what it may do (`commands/rules/risk.yaml`).
 
-Dangerous and destructive programs (`rm -rf`, `dd`, `mkfs`) are rated by that list. For people who
-approve and for policies; nothing is allowed because its risk is low. The risk that an approver is
-shown (low, medium, high) is `gates/approval_risk.py` for a command, and `CallQuestionBuilder.risk`
-in `agent/control/build_call_question.py` for any call of the agent.
+Dangerous and destructive programs (`rm -rf`, `dd`, `mkfs`) are rated by that list;
+`gates/command_policy.py` refuses what is blocked (`rm -rf /`). For people who approve and for
+policies; nothing is allowed because its risk is low. The risk that an approver is shown (low,
+medium, high) is `gates/approval_risk.py` for a command, and `CallQuestionBuilder.risk` in
+`agent/control/build_call_question.py` for any call of the agent.
 """
 
 from __future__ import annotations

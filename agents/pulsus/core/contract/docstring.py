@@ -1,10 +1,11 @@
 """A tool's docstring as named sections (docs/tool-contract.md). Pure.
 
 It reads `Kind`, `Effects`, `Secrets`, `Target`, `Approval` and the other sections, and says what is
-invalid in one. Missing sections are found in `tool_parser.py`, and
-`core/validators/steps/static_gate.py` warns of them; generated modules without them are refused in
-`core/compose/guardrails/all_rules.py`. Misspelt and unknown sections are found in
-`section_names.py`, and examples are read in `examples.py`.
+invalid in one. The metadata of a tool (`ToolSpec`: name, description, inputs) is made of them in
+`tool_parser.py`. Missing sections are found there, too, and `core/validators/steps/static_gate.py`
+warns of them; generated modules without them are refused in `core/compose/guardrails/all_rules.py`.
+Misspelt and unknown sections are found in `section_names.py`, and examples are read in
+`examples.py`.
 """
 
 from __future__ import annotations

@@ -4,10 +4,11 @@ It refuses hosts outside the allowlist, too many connections, and more bytes tha
 `sandbox.max_network_mb`. `routing/delivery/network_allowlist.py` decides which hosts a tool's dry
 run may reach. Private addresses behind a name are refused in `connect_to_public_host.py`.
 
-The sandbox's own network stays empty. Threads outside take connections from a Unix socket that is
-shown in the sandbox. They read a host and port, compare them with the allowlist, look the name up
-themselves, and carry bytes both ways up to a limit. Code inside gets no more than that, however it
-talks to the socket.
+The sandbox's own network stays empty: without an allowed host all network is denied by
+`isolation/bwrap_arguments.py` (`--unshare-net`). Threads outside take connections from a Unix
+socket that is shown in the sandbox. They read a host and port, compare them with the allowlist,
+look the name up themselves, and carry bytes both ways up to a limit. Code inside gets no more than
+that, however it talks to the socket.
 
 A connection is requested by one line `host:port`. The answer is `+`, followed by the bytes of the
 host, or `-`, an error number and the reason.

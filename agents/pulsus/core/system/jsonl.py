@@ -1,11 +1,12 @@
 """Lines of JSON: files that many processes append to, and rows that others wrote.
 
-One line is one write under the file's own lock, so lines of concurrent runs never mix. A line that
-a crash or a full disk cut short (torn, half-written) is cut off by the next append; a short write
-is taken back. Who reads skips such a line itself: `split_torn` in
-`core/storage/records/promotion_records.py`, `core/memory/past_routes.py`, and for the decision log
-`core/storage/decision_log/verify_log.py`. Lines are shortened to 64 KiB; duplicate keys, NaN and
-rows that are too long are refused. Effect: writes files, and reads the stream it gets.
+Lines of `metadata.jsonl` are made in `core/storage/records/promotion_records.py`. One line is one
+write under the file's own lock, so lines of concurrent runs never mix. A line that a crash or a
+full disk cut short (torn, half-written) is cut off by the next append; a short write is taken back.
+Who reads skips such a line itself: `split_torn` in `core/storage/records/promotion_records.py`,
+`core/memory/past_routes.py`, and for the decision log `core/storage/decision_log/verify_log.py`.
+Lines are shortened to 64 KiB; duplicate keys, NaN and rows that are too long are refused. Effect:
+writes files, and reads the stream it gets.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A first placement: the largest first, each where it fits best. Pure and deterministic.
 
-The virtual machines of higher priority come before larger ones, pinned ones before all.
+The virtual machines of higher priority come before larger ones, pinned ones before all. Where one
+fits is decided in `placement/placement_rules.py`.
 """
 
 from __future__ import annotations

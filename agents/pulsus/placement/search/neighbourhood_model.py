@@ -1,5 +1,7 @@
 """A part of a cluster as a CP-SAT model: some hosts with their virtual machines, and some that wait
 for a place. All others stay where they are.
+
+The constraints (memory, CPU, pins, HA groups) come from `placement/placement_rules.py`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 `.pulsus/audit/` holds numbered segments of lines (log_record.py) and `head.json`, which names the
 last one. An old log is rotated (`pulsus gc`) by `log_rotation.py`, read by `log_reader.py`, and
 tampering is found by `verify_log.py`; `user_witness.py` remembers outside the project what this
-user saw of it. Traces and the app log are in `core/telemetry/logging.py`.
+user saw of it. Traces and the app log are in `core/telemetry/logging.py`, the metadata of
+promotions (`metadata.jsonl`) in `core/storage/records/promotion_records.py`.
 
 A record is on the disk before the head names it, so after a crash the head is at most one append
 behind, and only what lies behind the head may be cut short. Anything else was changed by hand:

@@ -1,7 +1,8 @@
 """The plan DSL as text: read and write plans in YAML and JSON, within limits (spec §6).
 
 A plan with a syntax error (with line and column), or that is too large, has a duplicate key, an
-anchor or a tag is refused here. The files of saved plans are read in
+anchor or a tag is refused here. What the text means, key by key (the grammar of the DSL), is in
+`plan_mapping.py`. The files of saved plans are read in
 `core/compose/saved_plans/saved_plan_file.py`.
 
 `parse_yaml(render_yaml(p)) == p` and `parse_json(render_json(p)) == p` for every plan. The YAML

@@ -1,4 +1,4 @@
-"""The plan DSL: convert plans to mappings of JSON values and back (§6, docs/plans.md). Pure.
+"""The plan DSL: the grammar as mappings of JSON values (§6, docs/plans.md). Pure.
 
 An unknown or a missing key of a plan or a step is refused here, by `field_checks.py`.
 `plan_file.py` reads and writes the text of a plan.
