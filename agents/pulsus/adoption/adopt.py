@@ -4,7 +4,9 @@ Refused here: a file that is a tool already, no UTF-8 text or no script, and a n
 already without `--replace`. A script of more than 100,000 bytes for a shell is refused in
 `adoption/shell/shell_script.py`, and at most 64 MiB are read
 (`routing/delivery/candidate_module.py`). `adoption/script_effects/shell_effects.py` and
-`adoption/script_effects/python_summary.py` decide if a script only reads. A syntax error of a shell
+`adoption/script_effects/python_summary.py` decide if a script only reads. The module with its
+docstring (contract) is written in `adoption/tool_module.py`; arguments (options) are read in
+`adoption/argparse_and_click.py` and `adoption/shell/shell_script.py`. A syntax error of a shell
 script is found in `adoption/shell/shell_syntax.py`.
 
 The script is read, never run. What it does is proven like any other module: in the sandbox.

@@ -1,4 +1,4 @@
-"""Write the tool's module of a script: contract, code, entry point. Pure.
+"""Write the tool's module of an adopted script: docstring (contract), code, entry point. Pure.
 
 The wrapper that calls the shell of a shell script is written in `adoption/shell/shell_script.py`. A
 write without `dry_run` gets that parameter here.

@@ -1,4 +1,4 @@
-"""Print results to stdout and the rest to stderr, errors as text or as JSON.
+"""Print results to stdout and the rest to stderr, errors as text or JSON (`--output json`).
 
 Decided here: the two lines of an error (with `hint:`), colours (`NO_COLOR`), the width of the
 terminal, and progress lines. Codes and exit statuses are in `errors.py`, a closed pipe is handled

@@ -1,7 +1,7 @@
 """The mistakes that click finds on a command line, told with value, reason and fix. Pure.
 
 A mistyped command (did you mean) is found in `cli/suggested_commands.py`, and the exit status is
-that of `errors.py`.
+that of `errors.py`. `console.py` prints the error, as JSON with `--output json`.
 
 Click's own words for some values are those of its types, such as `integer range`.
 """

@@ -4,9 +4,10 @@ Guards and what needs a terminal come before anything that allows: one finding t
 the whole command none, whatever else stands in it. A limit on the number of programs is here.
 
 Each call is checked in `commands/call_check/judge.py` against the table of its program
-(`commands/tables/NAME.yaml`), secret files are found in `commands/risk/secret_files.py`, and
-`rewrite.py` makes another command to offer. If `[policy]` allows or blocks the command is decided
-in `gates/command_policy.py`.
+(`commands/tables/NAME.yaml`), redirections in `redirects_and_assignments.py` beside it; secret
+files are found in `commands/risk/secret_files.py`, how dangerous (destructive) it is
+is rated in `commands/risk/risk_level.py`, and `rewrite.py` makes another command to offer. If
+`[policy]` allows or blocks the command is decided in `gates/command_policy.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 The table from a change of a service to `systemctl is-active` or `is-enabled`.
 `agent/verify_without_model.py` runs the read and compares it, the read of a tool's `Verify:` is run
-by `routing/plans/verify_write.py`, and that each write has to be verified is the rule of
+by `routing/plans/verify_write.py`, a file that was written is compared (sha256) in
+`agent/tools/local/file_replacement.py`, and that each write has to be verified is the rule of
 `gates/workflow/workflow_state.py`.
 """
 

@@ -1,8 +1,9 @@
 """RAG context: the cluster in words for a model: health, alerts, topology (§32.3.2). Pure.
 
-A section has at most 12 lines. Names have a fixed form and all other values are numbers, so no text
-of a third party (an injection, a secret) gets in. `bootstrap/knowledge.py` chooses the node of a
-request, and `agent/cluster_context.py` waits for the context.
+A query to the knowledge base is answered in `goal_engine.py`. A section has at most 12 lines. Names
+have a fixed form and all other values are numbers, so no text of a third party (an injection, a
+secret) gets in. `bootstrap/knowledge.py` chooses the node of a request, and
+`agent/cluster_context.py` waits for the context.
 """
 
 from __future__ import annotations

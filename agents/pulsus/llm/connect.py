@@ -1,7 +1,9 @@
 """Make a model from the settings, with its API key. Nothing is sent yet.
 
 Here is decided if the key may be sent: not unencrypted over plain HTTP, and not to a host that only
-a project file names (`model.key_hosts`). The key is read from the variable `model.api_key_env`.
+a project file names (`model.key_hosts`). The key is read from the variable `model.api_key_env`. The
+endpoint (URL path) of each kind of server is in `llm/http/openai_compat.py`, `anthropic.py` and
+`ollama.py`. No other provider stands in for one that fails.
 """
 
 from __future__ import annotations

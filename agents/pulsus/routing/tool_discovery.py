@@ -1,10 +1,10 @@
 """Files to tools (spec §4, §9, §13, §15). Effect: reads the workflows folder, and the index.
 
 A name that no tool has (TOOL_NOT_FOUND), or several have (TOOL_AMBIGUOUS), is refused here with a
-suggestion (did you mean). A duplicate id is refused in `routing/index/catalogue_builder.py`, and
-why a module is no tool (syntax error, no docstring) is found in `core/contract/tool_parser.py`.
-`routing/discovery/module_files.py` decides which files are looked at (links, depth, hidden names).
-A shared tool that a domain tool shadows is found here.
+suggestion (did you mean). A duplicate id (two tools with the same name in one place) is refused in
+`routing/index/catalogue_builder.py`, and why a module is no tool (syntax error, no docstring) is
+found in `core/contract/tool_parser.py`. `routing/discovery/module_files.py` decides which files are
+looked at (links, depth, hidden names). A shared tool that a domain tool shadows is found here.
 
 Static: nothing below the workflows folder is ever imported here. What is found depends on names
 and bytes alone, never on the order in which the file system lists them.

@@ -3,7 +3,8 @@
 The values are decided in `routing/router.py` and its stages.
 
 What the JSON of every command has (`schema_version`, `ok`, `error`) is `document` and `error_body`
-in `cli/console.py`; the result of a tool is printed by `cli/results/print_result.py`.
+in `cli/console.py`; the result of a tool is printed by `cli/results/print_result.py`. Exit codes
+are in `errors.py`.
 """
 
 from __future__ import annotations

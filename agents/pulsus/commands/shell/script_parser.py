@@ -1,9 +1,9 @@
 """A command line as stages of literal words, by tree-sitter's bash grammar.
 
 A syntax error is refused here; the reasons for `$(…)`, `while` and here-documents are in
-`unsupported_syntax.py`, limits on depth in `command_limits.py`. Only node kinds named here may
-occur, and between the nodes only blanks: an unknown kind, an error or a gap is refused, never
-guessed at.
+`unsupported_syntax.py`, limits on depth in `command_limits.py`. Redirections (`>`, `>>`, `<`) are
+judged in `commands/call_check/redirects_and_assignments.py`. Only node kinds named here may occur,
+and between the nodes only blanks: an unknown kind, an error or a gap is refused, never guessed at.
 """
 
 from __future__ import annotations

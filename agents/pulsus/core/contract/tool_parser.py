@@ -1,9 +1,9 @@
 """Reads a module's bytes as a `ToolSpec`, or says why they define none (spec §4).
 
-A syntax error, a missing docstring, a file that is too large (`discovery.max_file_bytes`) or not
-UTF-8, and a missing entry point (`entry_point.py`) make a broken tool, which is left out with the
-reason. It also notes which sections are missing; the sections are read in `docstring.py`. The files
-are found in `routing/discovery/folder_reader.py`.
+A syntax error, a missing or malformed docstring, a file that is too large
+(`discovery.max_file_bytes`) or not UTF-8, and a missing entry point (`entry_point.py`) make a
+broken tool, which is left out with the reason. It also notes which sections are missing; the
+sections are read in `docstring.py`. The files are found in `routing/discovery/folder_reader.py`.
 
 Nothing is imported or executed, and no bytes make it raise. Effect: a large module is tried in a
 forked child first (`core/system/fork_pool.py`).

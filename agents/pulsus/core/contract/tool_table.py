@@ -1,7 +1,9 @@
 """Tools that are read when they are looked at, and what is known of each without that (spec §13).
 
 Pure but for the decoder a `ToolTable` is given. The index that keeps the tools between runs is
-`routing/index/discovery_index.py`. A shared tool that a domain tool shadows is found here.
+`routing/index/discovery_index.py`. A shared tool that a domain tool shadows is found here. Two
+tools with the same name: a duplicate id is refused in `routing/index/catalogue_builder.py`, an
+ambiguous name in `routing/tool_discovery.py`.
 """
 
 from __future__ import annotations

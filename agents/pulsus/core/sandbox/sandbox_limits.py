@@ -4,8 +4,8 @@ Their defaults are the settings `sandbox.*`, and `validation.import_seconds` for
 (`config/settings.py`). They are applied by `sandbox_session.py` (the timeout of each stage, and the
 end of a sandbox that has used it up), `core/sandbox/isolation/cgroup_limits.py` (memory,
 processes), `core/sandbox/isolation/bwrap_arguments.py` (the size of /tmp) and
-`core/sandbox/harness/harness.py` (what a process may set for itself). Network and mounts are in
-`isolation/`. A real run has other limits: the settings `run.*`, applied in `execution/`.
+`core/sandbox/harness/harness.py` (rlimits, which a process sets for itself). Network and mounts are
+in `isolation/`. A real run has other limits: the settings `run.*`, applied in `execution/`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Lines of JSON: files that many processes append to, and rows that others wrote.
 
-Lines of `metadata.jsonl` are made in `core/storage/records/promotion_records.py`. One line is one
+`metadata.jsonl` is written elsewhere: `core/storage/records/promotion_records.py`. One line is one
 write under the file's own lock, so lines of concurrent runs never mix. A line that a crash or a
 full disk cut short (torn, half-written) is cut off by the next append; a short write is taken back.
 Who reads skips such a line itself: `split_torn` in `core/storage/records/promotion_records.py`,

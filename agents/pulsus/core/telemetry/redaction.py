@@ -6,7 +6,7 @@ registered here (`from_environment`). The rules of the first two are in `secret_
 `core/telemetry/secret_rules/redaction_rules.py`; they see a text as it is read (`folded_text.py`),
 and the bytes of dumps (`dumped_text.py`). A secret that a stream cuts in pieces is masked in
 `execution/tool_secrets.py`. Text for a model is redacted in `llm/budgeted_model.py`. In doubt it
-hides too much. Redacting twice changes nothing more.
+hides too much; no entropy is measured. Redacting twice changes nothing more.
 """
 
 from __future__ import annotations

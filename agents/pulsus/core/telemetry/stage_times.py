@@ -1,6 +1,7 @@
 """Latency: measure how long each stage of a run takes (spec §11).
 
-`routing/delivery/route_metrics.py` writes the times.
+`routing/delivery/route_metrics.py` writes the times. There are no spans: the trace of a run is
+written by `logging.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Turn a failed exchange into an error with cause and fix, and decide about a retry. Pure.
 
-It tells apart a refused key, a quota or money that is used up, a rate limit, a context that is too
-long, a missing model and a wrong address. `Retry-After` is read here; the statuses that are
-retried, and the wait without this header, are in `retries.py`.
+It tells apart a timeout, a refused key, a quota or money that is used up, a rate limit, a context
+that is too long, a missing model and a wrong address. `Retry-After` is read here; the statuses that
+are retried, and the wait without this header, are in `retries.py`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Repeat an exchange that failed for now: which statuses, how often, how long between.
 
 One exchange, the HTTP call with its timeouts, is `exchange.py`. The wait doubles from 0.5 s
-(backoff, no jitter), unless `Retry-After` names another, which `failures.py` reads. The number of
-retries is `model.retries`. A server that fails again and again is left alone by
-`llm/circuit_breaker.py`.
+(backoff, no jitter), unless `Retry-After` names another, which `failures.py` reads. A timeout is
+not repeated, which `failures.py` decides. The number of retries is `model.retries`. A server that
+fails again and again is left alone by `llm/circuit_breaker.py`.
 """
 
 from __future__ import annotations

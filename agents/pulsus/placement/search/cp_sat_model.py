@@ -1,8 +1,8 @@
 """The whole placement as a CP-SAT model, and its solver (seed, one worker, time limit).
 
-The constraints of memory (RAM), CPU, pins and HA groups come from `placement/placement_rules.py`.
-OR-tools is an extra, imported here when it is needed. A virtual machine that runs is always
-somewhere: on its own host, placed or not, or on another one.
+The capacities (memory, CPU) with their reserve, pins and the anti-affinity of HA groups come from
+`placement/placement_rules.py`. OR-tools is an extra, imported here when it is needed. A virtual
+machine that runs is always somewhere: on its own host, placed or not, or on another one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The manifest of a tool: ranking hints beside it (spec §15). Effect: `load` reads one file.
 
 A misspelt key costs a warning with the nearest key, and a manifest above 100,000 bytes is not read.
-`routing/discovery/module_files.py` decides to which tool a manifest belongs.
+`routing/discovery/module_files.py` decides to which tool a manifest belongs. Two tools with the
+same name are found in `routing/index/catalogue_builder.py`.
 
 A manifest never decides what runs: signature, kind and contract come from the module alone, and a
 manifest that cannot be read costs a warning.

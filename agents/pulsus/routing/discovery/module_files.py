@@ -1,7 +1,9 @@
 """Find the files below a workflows folder that may be tools (spec §4). Effect: lists folders.
 
 Symlinks, pipes and folders deeper than `discovery.max_depth` are refused here. Hidden names, which
-are ignored, and valid ids are in `routing/discovery/tool_path.py`.
+are ignored, and valid ids are in `routing/discovery/tool_path.py`. A module with a syntax error or
+a malformed docstring is left out in `core/contract/tool_parser.py`; two tools with the same name
+are found in `routing/index/catalogue_builder.py`.
 
 Follows no folder link, opens no file. A file link counts where it leads to another tool's place
 in the same folder. Ten thousand files are looked at on every request, so what is plain (a file

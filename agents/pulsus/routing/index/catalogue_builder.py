@@ -1,7 +1,8 @@
 """Build the catalogue: which rows are tools, and collisions of their ids (spec §4, §9). Pure.
 
-Duplicates: two modules with one id are both refused, and a later source gets no id that is taken. A
-bare name that fits several tools is refused in `routing/tool_discovery.py`.
+Duplicates: two tools with the same name and place, so with one id, are both refused, and a later
+source gets no id that is taken. A bare name that fits several tools is refused in
+`routing/tool_discovery.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Words people use → words tools use: shipped, from plugins, from the project. Reads files.
 
-Here they are loaded. `core/rankers/lexical/query_terms.py` uses them in a search, and word forms
-are reduced to stems in `core/text/tokens.py`.
+Here they are loaded. `core/rankers/lexical/query_terms.py` uses them in a search,
+`routing/prompt_parser.py` for domain and action, and word forms are reduced to stems in
+`core/text/tokens.py`.
 """
 
 from __future__ import annotations

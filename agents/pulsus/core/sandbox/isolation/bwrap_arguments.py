@@ -2,7 +2,9 @@
 
 Here the sandbox loses its network (its namespace is empty), its capabilities and every environment
 variable: its environment is made here from nothing, so no secret of Pulsus enters it. Here /tmp and
-/dev/shm get their size. Mounted paths of the host are chosen in `mount_plan.py`. Pure.
+/dev/shm get their size. Rlimits (open files, CPU) are set inside, in
+`core/sandbox/harness/harness.py`, memory and processes in `cgroup_limits.py`. Mounted paths of the
+host are chosen in `mount_plan.py`. Pure.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Promotion records: JSONL metadata, one `metadata.jsonl` an action (§10). Effect: reads files.
 
-`change_set.py` adds the line to the file, and `file_transaction.py` writes it. A record that is
-corrupt (invalid JSON, a wrong type, a duplicate key) is refused here; a torn last line
-(half-written, cut short) is skipped. Revisions (`rev-YYYYMMDD-NNN`) get their number here. If the
-user approved a record is decided in `core/storage/record_status.py`, and `pulsus audit` compares
-records with files in `routing/maintenance/audit_catalogue.py`.
+`change_set.py` adds the line to the file, and `file_transaction.py` writes it, under the lock of
+`core/storage/catalogue_lock.py`. A record that is corrupt (invalid JSON, a wrong type, a duplicate
+key) is refused here; a torn last line (half-written, cut short) is skipped. Revisions
+(`rev-YYYYMMDD-NNN`) get their number here. If the user approved a record is decided in
+`core/storage/record_status.py`, and `pulsus audit` compares records with files in
+`routing/maintenance/audit_catalogue.py`.
 """
 
 from __future__ import annotations

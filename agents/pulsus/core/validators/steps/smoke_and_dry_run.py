@@ -3,8 +3,9 @@
 A wrong result of an example (`core/contract/example_match.py`), an effect beyond the declared ones
 (`core/validators/effects/observed_against_declared.py`) and a timeout fail a module here. The
 timeouts are `validation.import_seconds` and `sandbox.max_seconds` (`config/settings.py`), other
-limits are in `core/sandbox/sandbox_limits.py`, and inputs come from `dry_run_inputs.py`. Both
-happen in one sandboxed process with a clock each: importing a module already runs its code.
+limits are in `core/sandbox/sandbox_limits.py`; the module is imported in
+`core/sandbox/harness/load_and_call.py`, and inputs come from `dry_run_inputs.py`. Both happen in
+one sandboxed process with a clock each: importing a module already runs its code.
 """
 
 from __future__ import annotations
