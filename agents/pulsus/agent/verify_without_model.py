@@ -1,6 +1,7 @@
 """Verify a write without the model, when turns, budget or time have ended (architecture §7).
 
-The expected state after `start`, `stop` or `restart` is compared here.
+The expected state after `start`, `stop` or `restart` is compared here. A file that the agent wrote
+is read again and compared (sha256) at once, in `agent/tools/local/file_replacement.py`.
 
 That every write is verified before the answer is the rule of `gates/workflow/workflow_state.py`.
 Which read verifies a command is in `gates/verifying_read.py`.

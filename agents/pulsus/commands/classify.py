@@ -5,9 +5,9 @@ the whole command none, whatever else stands in it. A limit on the number of pro
 
 Each call is checked in `commands/call_check/judge.py` against the table of its program
 (`commands/tables/NAME.yaml`), redirections in `redirects_and_assignments.py` beside it; secret
-files are found in `commands/risk/secret_files.py`, how dangerous (destructive) it is
-is rated in `commands/risk/risk_level.py`, and `rewrite.py` makes another command to offer. If
-`[policy]` allows or blocks the command is decided in `gates/command_policy.py`.
+files are found in `commands/risk/secret_files.py`, and `rewrite.py` makes another command to offer.
+The danger of a command (destructive or not) is rated in `commands/risk/risk_level.py`. If
+`[policy]` allows or blocks it is decided in `gates/command_policy.py`.
 """
 
 from __future__ import annotations

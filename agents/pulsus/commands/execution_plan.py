@@ -1,7 +1,8 @@
 """Plan how an allowed command runs: its program, environment, time and output limits.
 
 It does not bind approvals to plans: that is `agent/control/call_approvals.py` for a call of the
-agent and `routing/plans/changes_since_review.py` for a saved plan. The hash is computed in
+agent and `routing/plans/changes_since_review.py` for a saved plan,
+`approvals/cards/waiting_approvals.py` for a card of the server. The hash is computed in
 `agent/control/call_question.py` and `core/compose/saved_plans/saved_plan_mapping.py`. The default
 timeout is 30 seconds and the output limit 1 MiB; `execution/run_gated_command.py` enforces them and
 starts the process. The environment is in `run_environment.py`, added options in `safe_options.py`.

@@ -1,5 +1,7 @@
 """The journal of runs in `state.db`: what was started, and how it ended (ADR 42).
 
+The trace of a run is another file, written by `core/telemetry/logging.py`.
+
 Everything about a write is committed at once; reads are collected until `flush`, because a lost
 record of a read costs only another read. So a crash loses no write: each is a transaction that is
 synced (fsync). The sha256 of a result is checked in `run_folder.py`; a run whose process died is

@@ -7,8 +7,8 @@ Effect: runs a promoted read in a confined process of its own. Nothing here asks
 so every path that runs a write can call it.
 
 Called by `routing/plans/verified_run.py` after a run. A write of the agent is verified in
-`agent/verify_without_model.py`; the read that shows if a command worked is chosen in
-`gates/verifying_read.py`.
+`agent/verify_without_model.py`, a file that it wrote in `agent/tools/local/file_replacement.py`;
+the read that shows if a command worked is chosen in `gates/verifying_read.py`.
 """
 
 from __future__ import annotations
