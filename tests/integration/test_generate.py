@@ -488,7 +488,7 @@ def test_no_printed_command_forgets_the_options_of_the_call(project, ask):
     done = pulsus_here(project, *promote, "--yes", "--output", "json")
     assert done.json["promotion"]["path"].endswith("text/count/count_vowels.py"), done.out
     shared = pulsus_here(project, "generate", REQUEST, "--scaffold", "--action", "count")
-    assert "domain=shared action=count (given)" in shared.out
+    assert "domain=shared action=count (action given)" in shared.out
 
 
 def test_no_printed_command_shows_a_secret_of_an_example(project, ask):
@@ -507,6 +507,14 @@ def test_the_guessed_folder_of_a_skeleton_is_called_a_guess(project):
     place = ("--domain", "text", "--action", "count", "--name", "vowels")
     said = pulsus_here(project, "generate", REQUEST, "--scaffold", *place)
     assert "a guess" not in said.out
+
+
+@pytest.mark.parametrize(("given", "guessed"), [("domain", "action"), ("action", "domain")])
+def test_only_the_given_option_of_a_skeleton_is_called_given(project, given, guessed):
+    place = {"domain": "text", "action": "count"}[given]
+    said = pulsus_here(project, "generate", REQUEST, "--scaffold", f"--{given}", place)
+    assert f" ({given} given)" in said.out
+    assert f"note: the {guessed} above is a guess" in said.out
 
 
 class PersonAtTerminal:

@@ -49,11 +49,22 @@ def decision_lines(outcome: RouteOutcome, project: Path, *, missing: bool = True
     `missing` False leaves out the missing inputs, because they are asked for next.
     """
     domain, action = _shown_place(outcome)
-    given = outcome.given.domain or outcome.given.action
-    how = "given" if given else f"confidence={outcome.intent.confidence:.2f}"
-    yield f"{TAG} domain={domain} action={action} ({how})"
+    yield f"{TAG} domain={domain} action={action} ({_place_origin(outcome)})"
     yield from _decision(outcome, project)
     yield from input_lines(outcome, missing=missing)
+
+
+def _place_origin(outcome: RouteOutcome) -> str:
+    """Return `given` with its one option if the caller gave only that, else the confidence."""
+    match bool(outcome.given.domain), bool(outcome.given.action):
+        case True, True:
+            return "given"
+        case True, False:
+            return "domain given"
+        case False, True:
+            return "action given"
+        case _:
+            return f"confidence={outcome.intent.confidence:.2f}"
 
 
 def _shown_place(outcome: RouteOutcome) -> tuple[str, str]:

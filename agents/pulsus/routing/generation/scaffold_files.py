@@ -78,11 +78,18 @@ def _test_of(path: Path) -> Path:
 
 
 def _folder_notes(run: RouteRun) -> tuple[str, ...]:
-    """Say that the domain and the action above are a guess, unless the caller gave both."""
+    """Say that the domain or the action above is a guess, unless the caller gave both."""
     wanted = run.options.wanted
-    if wanted.domain and wanted.action:
-        return ()
-    return ("the domain and action above are a guess: choose your own in the next command",)
+    match bool(wanted.domain), bool(wanted.action):
+        case True, True:
+            return ()
+        case True, False:
+            what = "action above is a guess"
+        case False, True:
+            what = "domain above is a guess"
+        case _:
+            what = "domain and action above are a guess"
+    return (f"the {what}: choose your own in the next command",)
 
 
 def _promote_command(run: RouteRun, path: Path) -> str:
