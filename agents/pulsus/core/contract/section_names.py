@@ -66,7 +66,8 @@ def unknown_section(line: str, *, after_section: bool) -> str | None:
     nearest, likeness = nearest_name(written, ALL_SECTIONS)
     if not unknown and likeness < _NEARLY:
         return None
-    return f"{written}: no such section; the nearest is `{nearest}:`. {_describe_fix(nearest)}"
+    # Quoted: `Secret: no such …` reads as a secret with the value "no", and would be redacted.
+    return f"there is no section '{written}'; the nearest is `{nearest}:`. {_describe_fix(nearest)}"
 
 
 def _describe_fix(nearest: str) -> str:

@@ -3,6 +3,7 @@
 import pytest
 
 from pulsus.core.contract import docstring
+from pulsus.core.telemetry.redaction import redact
 
 
 def read(*lines: str) -> docstring.Docstring:
@@ -31,12 +32,18 @@ def test_a_misspelt_section_is_an_error_anywhere_and_never_free_text_in_silence(
     header, nearest, before
 ):
     (error,) = read(*before, f"{header}: read").errors
-    assert error.startswith(f"{header}: no such section; the nearest is `{nearest}:`.")
+    assert error.startswith(f"there is no section '{header}'; the nearest is `{nearest}:`.")
+
+
+@pytest.mark.parametrize("header", ["Secret", "Token", "Password", "Api key", "Credentials"])
+def test_the_message_about_a_section_named_like_a_secret_is_not_redacted(header):
+    (error,) = read("Kind: read", "", f"{header}: none").errors
+    assert redact(error) == error
 
 
 def test_an_unknown_section_behind_a_known_one_is_an_error_that_names_the_nearest():
     (error,) = read("Kind: read", "", "Rollback: x/y/z {}").errors
-    assert error.startswith("Rollback: no such section; the nearest is `")
+    assert error.startswith("there is no section 'Rollback'; the nearest is `")
     assert "below `Notes:`" in error
 
 

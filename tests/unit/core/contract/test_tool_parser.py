@@ -262,7 +262,7 @@ def test_the_sections_of_a_tool_that_acts_are_read_with_their_calls():
         (b"input.unit", b"input.name", "Verify: {{input.name}} refers to no input"),
         (b"output.before", b"output.after", "Undo: {{output.after}} refers to no output"),
         (b"Kind: write", b"Kind: read", "Verify: belongs to a tool of Kind: write"),
-        (b"Owner:", b"Ownr:", "Ownr: no such section; the nearest is `Owner:`"),
+        (b"Owner:", b"Ownr:", "there is no section 'Ownr'; the nearest is `Owner:`"),
     ],
 )
 def test_a_flaw_in_a_section_of_a_tool_that_acts_is_an_error(old, new, error):
