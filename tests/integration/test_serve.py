@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -282,6 +283,27 @@ def test_a_port_that_is_taken_is_an_error_that_names_it(server, project):
     done = run_serve(project, "--port", str(server.port))
     assert (done.returncode, f"127.0.0.1:{server.port}" in done.stderr) == (2, True)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "said"),
+    [
+        pytest.param(signal.SIGINT, 0, "", id="Ctrl-C"),
+        pytest.param(
+            signal.SIGTERM, 143, "error[TERMINATED]: SIGTERM ended the server\n", id="SIGTERM"
+        ),
+    ],
+)
+def test_a_server_that_is_ended_is_not_called_aborted_or_killed(
+    server, project, number, status, said
+):
+    with serving(project) as ended:
+        client = ended.client()
+        client.sign_in("ada")
+        with client.stream("/api/v1/events") as lines:  # each open page follows it
+            assert next(lines) == "event: hello"
+            ended.process.send_signal(number)
+            assert (ended.process.wait(15), ended.process.stderr.read()) == (status, said)
 
 
 def test_no_password_or_token_is_kept_in_clear(server):

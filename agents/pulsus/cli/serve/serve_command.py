@@ -2,14 +2,18 @@
 
 Refused here: an address beyond this machine (not loopback) without TLS, a certificate without its
 key, and a port that is taken. Sign-in limits and sessions are set up in `web/server_setup.py`. The
-default port is the setting `serve.port`.
+default port is the setting `serve.port`. Ctrl-C is a normal end (0), and SIGTERM ends the server
+with TERMINATED (143). Both give open requests a moment to end.
 """
 
 from __future__ import annotations
 
 import errno
 import ipaddress
+import logging
+import signal
 import socket  # noqa: TID251 - the port is bound here, so that a taken one is an error of its own
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +23,11 @@ from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import GivenFile, common
-from pulsus.errors import UsageError
+from pulsus.errors import Terminated, UsageError
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from pulsus.web.notices.card_notifier import FailedDelivery
 
 _LISTEN_HINTS = {
@@ -29,6 +35,7 @@ _LISTEN_HINTS = {
     errno.EACCES: "ports below 1024 belong to root: choose another one with --port",
     errno.EADDRNOTAVAIL: "give an address of this machine as --host (`ip address` lists them)",
 }
+_CUT_OFF = "ASGI callable returned without completing response."
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 EPILOG = page_end(
@@ -146,8 +153,16 @@ def command(
         ssl_certfile=tls_cert,
         ssl_keyfile=tls_key,
     )
+    server = uvicorn.Server(config)
+    # Each open page follows a stream, which the end cuts off: no fault.
+    logging.getLogger("uvicorn.error").addFilter(
+        lambda record: not (server.should_exit and record.msg == _CUT_OFF)
+    )
+    # uvicorn raises a signal again once it has shut down.
+    signal.signal(signal.SIGTERM, _raise_terminated)
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        with suppress(KeyboardInterrupt):  # Ctrl-C is how a server ends
+            server.run(sockets=[listening])
     finally:
         state.runs.close()
         state.migrations.close()
@@ -155,6 +170,10 @@ def command(
         state.notifier.close(2.0)
         state.database.close()
         listening.close()
+
+
+def _raise_terminated(_: int, __: FrameType | None) -> None:
+    raise Terminated("SIGTERM ended the server")
 
 
 def _tell_failure(failure: FailedDelivery) -> None:
