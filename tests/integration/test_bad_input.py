@@ -197,6 +197,7 @@ def test_a_list_of_runs_where_none_was_ever_is_empty_and_makes_no_state(tmp_path
     done = pulsus(tmp_path, "runs", "list", "--output", "json")
     assert (done.code, done.json["runs"]) == (0, [])
     assert list(tmp_path.iterdir()) == []
+    assert "run this in the project" in pulsus(tmp_path, "runs", "list").err
 
 
 def test_a_file_where_the_workflows_folder_belongs_is_one_error(tmp_path):

@@ -102,3 +102,13 @@ def test_a_tool_that_another_contract_names_is_removed_only_by_force_and_with_a_
     assert forced.code == 0
     assert forced.json["named_by"] == ["text/save/write_words"]
     assert "its runs end unverified" in forced.err
+
+
+def test_a_rollback_of_a_tool_whose_file_is_missing_says_that_it_brings_it_back(project):
+    file = project / "workflows/domains/text/count/count_words.py"
+    source = file.read_bytes()
+    file.unlink()
+    back = pulsus_here(project, "rollback", f"{COUNT_WORDS}@1.0.0", "--yes")
+    assert back.code == 0
+    assert "count_words.py was missing and is back" in back.err
+    assert file.read_bytes() == source

@@ -72,11 +72,9 @@ class RunApproval:
         """Return "typed" if a person at the terminal types the target; `yes` alone never counts."""
         if self.person and self.person.confirm_target(run):
             return "typed"
-        why = (
-            "the target was not typed"
-            if self.person
-            else "`--yes` alone does not stand for an approver"
-        )
+        why = "the target was not typed"
+        if self.yes and not self.person:
+            why = "`--yes` alone does not stand for an approver"
         tries = (
             f", or see what it would do: --input {DRY_RUN}=true" if has_dry_run(run.tool) else ""
         )

@@ -1,5 +1,7 @@
 """A call of a writing tool with `dry_run` only tries, also in a composition."""
 
+from dataclasses import replace
+
 import pytest
 
 from pulsus.approvals.approver_protocol import WriteRun
@@ -97,3 +99,11 @@ def test_inputs_become_options_that_are_read_back_as_they_were():
     args = (arg("a", "str"), arg("b", "str"), arg("c", "int"))
     values: dict[str, JsonValue] = {"a": "x y", "b": "@not-a-file", "c": 3}
     assert parse_inputs(tuple(input_options(values)), args) == values
+
+
+def test_a_call_without_yes_is_not_told_that_yes_does_not_count():
+    strict = replace(SAVE, approval="approver")
+    with pytest.raises(ApprovalNeeded, match="the target was not typed"):
+        RunApproval().obtain(run_of(strict), dry=False)
+    with pytest.raises(ApprovalNeeded, match="`--yes` alone does not stand for an approver"):
+        RunApproval(yes=True).obtain(run_of(strict), dry=False)

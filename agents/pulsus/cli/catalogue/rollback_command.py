@@ -54,6 +54,7 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
     never rewritten.
     """
     from pulsus.cli.catalogue import promote_command
+    from pulsus.cli.render.validation_text import relative
     from pulsus.core.storage.promotion import rollback
     from pulsus.routing.delivery import candidate_module
 
@@ -71,12 +72,15 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
     promoter = replace(promoter, restores=kept.version)
     # The kept bytes, as they would lie in the tool's place.
     path = kept.target.path(app.workflows_root)
+    missing = not path.exists()
     module = candidate_module.module_of_bytes(app, path, kept.source, kept.target)
     latest = app.past.shown_records.get(target.tool_id)
     now = latest.version if latest else "unknown"
     module = replace(module, notes=(*module.notes, *_describe(path, kept, now)))
     delivery = promote_command.deliver(session, module, promoter, approved=yes)
     promote_command.print_delivery(session, target, delivery)
+    if missing and path.exists():
+        console.note(f"{relative(path, app.project)} was missing and is back")
 
 
 def _describe(path: Path, kept: ArchivedVersion, now: str) -> Iterator[str]:

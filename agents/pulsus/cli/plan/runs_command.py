@@ -86,6 +86,10 @@ def list_command(session: CommandSession, limit: int) -> None:
         console.document({"runs": rows})
         return
     if not found:
+        root = session.app.workflows_root
+        if not root.is_dir():
+            console.note(f"there is no {root}: run this in the project whose runs you look for")
+            return
         console.note("no plan was applied here yet: pulsus apply plan.yaml")
         return
     wide = max(len(each.run_id) for each in found)

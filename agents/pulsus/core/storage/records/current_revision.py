@@ -86,6 +86,7 @@ class CurrentRevision:
             shown = self.target.path(self.root)
             raise TargetRefused(
                 f"{shown} holds another module that was never promoted in this form",
-                hint="promote that file first, choose another name, or move it away",
+                hint="to keep that file, promote it first or choose another name; "
+                "to drop it, move it away and repeat the command",
                 path=str(shown),
             )
