@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.completed_words import complete_tools
 from pulsus.cli.help_text import page_end
