@@ -127,6 +127,15 @@ def test_file_and_record_changed_together_are_found_by_the_log(project):
     assert found(project) == ["RECORD_CHANGED"]
 
 
+def test_a_record_that_an_altered_log_lost_is_not_blamed_on_the_catalogue(project):
+    path = project / LOG
+    path.write_bytes(path.read_bytes().replace(b'"version":"1.0.1"', b'"version":"1.0.2"'))
+    fixes = {f["code"]: f["fix"] for f in audited(project).json["findings"]}
+    assert set(fixes) == {"ALTERED", "LOG_CUT", "RECORD_CHANGED"}
+    assert "restore metadata.jsonl" not in fixes["RECORD_CHANGED"]
+    assert "put the log back from a backup" in fixes["RECORD_CHANGED"]
+
+
 def test_a_missing_record_is_a_warning_because_of_branch_switches(project):
     path = project / RECORDS
     path.write_text(path.read_text("utf-8").splitlines()[0] + "\n", encoding="utf-8")

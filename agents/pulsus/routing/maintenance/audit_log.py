@@ -28,6 +28,11 @@ _OTHER_HEAD = (
     "back from a backup; if you know why, keep the head printed below from now on"
 )
 _RECORDS = "restore metadata.jsonl from version control, and compare the log with a backup"
+_LOG_FIRST = (
+    "the log itself was changed, so metadata.jsonl may be right: put the log back from a backup, "
+    "then look again: pulsus audit; or, once you know why, go on: "
+    "pulsus audit --accept-break REASON"
+)
 _ELSEWHERE = (
     "see who added the records: git log -p -- '*metadata.jsonl'; look at them and accept them: "
     "pulsus audit --accept-records; it does not offer a record that is older than yours of the "
@@ -143,7 +148,8 @@ def audit_log(
     compare = _Comparison(seen, folder, is_signed)
     against = [found for r in mine if r.seq > checked.unread for found in compare.mine(r)]
     cut = any(found.code == "LOG_CUT" for found in against)
-    findings += _merge_findings(against) if checked.damages or cut else against
+    damaged = cut or bool(checked.damages)
+    findings += _merge_findings(_blame_log(against)) if damaged else against
     if not checked.unread:
         findings += compare.gone(everything)
     findings += compare.others(others, here=checked.segments > 0)
@@ -249,6 +255,11 @@ class _Comparison:
         which = ((record.tool, record.id),)
         reason = f"{record.id}: {reason}"
         return AuditFinding(code, level, self.folder, None, record.tool, reason, fix, which)
+
+
+def _blame_log(found: Iterable[AuditFinding]) -> list[AuditFinding]:
+    """Return the findings with the advice for a damaged log, which may have lost its records."""
+    return [replace(f, fix=_LOG_FIRST) if f.code == "RECORD_CHANGED" else f for f in found]
 
 
 def _merge_findings(found: Sequence[AuditFinding]) -> Iterable[AuditFinding]:
