@@ -159,7 +159,7 @@ def cut(project, keep):
 
 def test_a_log_cut_together_with_its_head_contradicts_the_catalogue(project):
     cut(project, 2)
-    assert set(found(project)) == {"LOG_CUT", "RECORD_CHANGED"}
+    assert set(found(project)) == {"LOG_CUT", "LOG_SHORTER", "RECORD_CHANGED"}
 
 
 def test_nothing_is_promoted_on_a_log_that_was_cut_together_with_its_head(project):
@@ -187,14 +187,21 @@ def test_no_write_tool_runs_on_a_log_that_was_cut_together_with_its_head(project
     assert len((project / LOG).read_bytes().splitlines()) == 2
 
 
-@pytest.mark.parametrize("end", [b"\r\n", b""], ids=["converted", "emptied"])
-def test_a_damaged_log_is_one_finding_however_many_promotions(project, end):
+@pytest.mark.parametrize(
+    ("end", "moved"),
+    [
+        pytest.param(b"\r\n", "LOG_DIFFERENT", id="converted"),
+        pytest.param(b"", "LOG_SHORTER", id="emptied"),
+    ],
+)
+def test_a_damaged_log_is_one_finding_however_many_promotions(project, end, moved):
     for number in range(8):
         promoted(project, module(f"n{number}"), target=Target("system", "count", f"n{number}"))
     log = project / LOG
     log.write_bytes(log.read_bytes().replace(b"\n", end) if end else b"")
     findings = audited(project).json["findings"]
-    assert len(findings) == 2, findings
+    assert len(findings) == 3, findings
+    assert moved in [f["code"] for f in findings]
     (cut,) = [f for f in findings if f["code"] == "LOG_CUT"]
     assert len(cut["records"]) == 11
     assert "so with 10 more: " in cut["reason"]

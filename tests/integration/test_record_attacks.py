@@ -251,6 +251,16 @@ def test_a_log_that_was_replaced_by_another_valid_one_is_an_error(project, tmp_p
     assert "LOG_DIFFERENT" in [f["code"] for f in audit.json["findings"]]
 
 
+def test_audit_names_the_reason_why_nothing_runs_after_a_line_changed_its_length(project):
+    log = project / ".pulsus/audit/decisions-000001.jsonl"
+    log.write_bytes(log.read_bytes().replace(b",", b", ", 1))
+    refused = run(project)
+    assert code(refused) == (1, "AUDIT_TAMPERED")
+    assert "(LOG_DIFFERENT)" in refused.json["error"]["message"]
+    audit = pulsus_here(project, "audit", "--output", "json")
+    assert {"ALTERED", "LOG_DIFFERENT"} <= {f["code"] for f in audit.json["findings"]}
+
+
 def test_a_record_that_was_added_to_the_log_by_hand_approves_nothing(project):
     """There is no key: the line is valid. This user's Pulsus did not write it."""
     planted(project)

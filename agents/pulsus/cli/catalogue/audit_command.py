@@ -133,8 +133,8 @@ def command(
         app.housekeeping.accept_break(logged, reason)
         logged = audit_log.audit_log(folder, found.records, is_signed=signed)
         seen = list(audit_witness(folder, found, signed))
-    if any(finding.level == "error" for finding in logged.findings):
-        seen = [finding for finding in seen if finding.level != "error"]  # one cause, told once
+    told = {finding.code for finding in logged.findings if finding.level == "error"}
+    seen = [finding for finding in seen if finding.code not in told]  # one cause, told once
     findings = sorted(
         (
             *catalogued.findings,
