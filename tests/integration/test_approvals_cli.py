@@ -127,6 +127,23 @@ def test_what_was_decided_elsewhere_is_refused_with_its_code(server):
     assert (done.returncode, document(done)["error"]["code"]) == (6, "APPROVAL_UNKNOWN")
 
 
+@pytest.mark.parametrize(
+    ("line", "call"),
+    [
+        pytest.param("show apr-1", "list", id="unknown to the command"),
+        pytest.param("deny apr-1", "list", id="unknown to the server"),
+        pytest.param("deny CARD", "show CARD", id="decided"),
+    ],
+)
+def test_a_command_of_a_hint_does_not_ask_another_server(server, line, call):
+    card_id = propose(server.ada)
+    decide(server.ada, card_id, "deny", reveal(server.ada, card_id))
+    line, call = (text.replace("CARD", card_id) for text in (line, call))
+    done = run(server, *command(server, *line.split(), "--output", "json"))
+    hint = document(done)["error"]["hint"]
+    assert hint.startswith(f"`pulsus approvals {call} --server {server.url}` shows ")
+
+
 def test_a_wrong_token_is_refused_and_not_repeated(server, tmp_path):
     wrong = tmp_path / "wrong"
     wrong.write_text("not-a-token-of-this-server\n", encoding="utf-8")

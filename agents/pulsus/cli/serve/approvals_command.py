@@ -9,6 +9,7 @@ A decision is checked (expired, own request, already decided) in
 
 from __future__ import annotations
 
+import functools
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +25,14 @@ from pulsus.cli.prompts.questions import confirm
 from pulsus.cli.serve.card_lines import CONTINUED, card_lines, card_row
 from pulsus.cli.serve.server_cards import connect_cards
 from pulsus.core.telemetry.visible_text import visible_command
-from pulsus.errors import ApprovalNeeded, ApprovalUnknown, ServerUnreachable, UsageError
+from pulsus.errors import (
+    ApprovalNeeded,
+    ApprovalUnknown,
+    PulsusError,
+    ServerUnreachable,
+    UsageError,
+)
+from pulsus.late_pattern import late_pattern
 
 _EXITS: Final = {
     0: "done",
@@ -35,6 +43,8 @@ _EXITS: Final = {
 }
 _WAITING: Final = frozenset({"pending", "approved", "started", "unknown"})
 _MOST_REASON: Final = 1000
+_ASKING: Final = late_pattern(r"pulsus approvals (?:list|show [\w-]+)")
+"""The commands of hints that ask a server; `settle` needs none."""
 
 server_option = click.option(
     "--server", metavar="URL", help="Address of the server. [default: http://localhost:serve.port]"
@@ -49,7 +59,19 @@ token_option = click.option(
 
 
 def _connected(command: Callable[..., Any]) -> Callable[..., Any]:
-    return server_option(token_option(command))
+    """Add the options of the server. Hints of errors then repeat a `--server` that was given."""
+
+    @functools.wraps(command)
+    def run(*args: Any, server: str | None, **options: Any) -> Any:
+        try:
+            return command(*args, server=server, **options)
+        except PulsusError as error:
+            if server:
+                named = f" --server {shlex.quote(server)}"
+                error.offer(*(_ASKING.sub(lambda m: m[0] + named, way) for way in error.ways))
+            raise
+
+    return server_option(token_option(run))
 
 
 @click.group(
