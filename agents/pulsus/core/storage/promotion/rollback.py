@@ -104,8 +104,12 @@ def _build_not_found_error(
     there = [v.version for v in kept]
     listed = ", ".join(there) or "none"
     current = None if here.latest is None or here.latest.removed else here.latest.tool_hash
-    other = any(v.tool_hash != current for v in kept)
-    hint = "name one that is kept" if other else "there is nothing to roll back to"
+    others = [v.version for v in kept if v.tool_hash != current]
+    hint = "there is nothing to roll back to"
+    if others:
+        hint = f"name one that is kept: pulsus rollback {tool}@{others[-1]}"
+    elif kept and version is not None:
+        hint = f"only the current module is kept: {hint}"
     earlier = version is None and len(kept) > 1
     if wanted is not None:
         why = f"the bytes of {tool} {wanted.version} are not kept"

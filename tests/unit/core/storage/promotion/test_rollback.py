@@ -308,7 +308,15 @@ def test_the_only_kept_version_is_not_offered_if_it_is_the_current_one(tmp_path)
     with pytest.raises(VersionNotFound) as refused:
         kept(tmp_path, None)
     assert refused.value.hint == "there is nothing to roll back to"
-    promoted(tmp_path, SECOND)
     with pytest.raises(VersionNotFound) as refused:
         kept(tmp_path, "9.9.9")
-    assert refused.value.hint == "name one that is kept"
+    assert refused.value.hint == "only the current module is kept: there is nothing to roll back to"
+
+
+def test_a_version_that_does_not_exist_is_answered_with_the_newest_older_one(tmp_path):
+    for source in (FIRST, SECOND, THIRD):
+        promoted(tmp_path, source)
+    with pytest.raises(VersionNotFound) as refused:
+        kept(tmp_path, "9.9.9")
+    call = f"pulsus rollback {THINGS.tool_id}@1.1.0"
+    assert refused.value.hint == f"name one that is kept: {call}"
