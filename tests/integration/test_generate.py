@@ -223,6 +223,16 @@ def test_contradictory_examples_are_refused_without_asking_the_model(project, as
     assert not ask.asked
 
 
+@pytest.mark.parametrize(
+    "wrong", ['{"text": "echo"} -> {"vowels": 3}', '{"te-xt": "echo"} -> {"vowels": 2}']
+)
+def test_impossible_examples_are_refused_before_a_model_is_missed(project, wrong):
+    given = (*GIVEN, "--example", wrong)
+    for more in ((), ("--scaffold",)):
+        done = pulsus_here(project, "generate", REQUEST, *given, *more, "--output", "json")
+        assert (done.code, done.json["error"]["code"]) == (2, "EXAMPLES_IMPOSSIBLE")
+
+
 def test_examples_of_wildcards_do_not_allow_an_unattended_promotion(project, ask):
     loose = (
         "--example",
@@ -467,7 +477,7 @@ def test_no_command_that_is_offered_after_a_skeleton_is_refused_as_a_second_one(
     )
     for each in (routed, done):
         hint = each.json["error"]["hint"]
-        assert "go on with count_vowels_sentence.py" in hint
+        assert "go on with workflows/_tmp/count_vowels_sentence.py" in hint
         assert "--scaffold" not in hint
     (kept,) = done.json["kept"]
     regenerate = shlex.split(kept["commands"]["regenerate"])[1:]

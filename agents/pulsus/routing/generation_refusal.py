@@ -22,7 +22,8 @@ def no_tool_failure(
 ) -> NothingFits | None:
     """Return why the route ends without a tool; None if the generator is to write one.
 
-    `pending` are the candidates that earlier runs of this request left.
+    `pending` are the candidates that earlier runs of this request left. Raises UsageError for
+    examples that no tool can satisfy: neither a model nor a skeleton would help.
     """
     wanted, model = run.options.wanted, run.project.settings.model
     if found.filtered and not wanted.forced:
@@ -34,10 +35,12 @@ def no_tool_failure(
     if not model.base_url:
         from pulsus.llm.missing_model import not_configured
 
+        if not run.inspects:
+            _check_examples(run)
         missing = not_configured(model)
         # A new skeleton is refused while one is there, so that no work on it is lost.
         by_hand = (
-            f"or go on with {pending[0].module.name}, which an earlier run kept"
+            f"or go on with {run.relative(pending[0].module)}, which an earlier run kept"
             if pending
             else f"or write it by hand: {_scaffold_command(run)}"
         )
@@ -60,6 +63,13 @@ def no_tool_failure(
             "`pulsus generate` it",
         )
     return None
+
+
+def _check_examples(run: RouteRun) -> None:
+    from pulsus.core.compose.writing import caller_examples, example_consistency
+
+    given = run.options.wanted.examples or caller_examples.find_examples(run.text)
+    example_consistency.check_examples(given)
 
 
 def _scaffold_command(run: RouteRun) -> str:

@@ -102,6 +102,11 @@ class RouteRun:
         settings = self.project.settings
         return self.options.inspects(non_interactive=settings.non_interactive)
 
+    def relative(self, path: Path) -> Path:
+        """Return `path` as a command or hint names it: relative to the project if inside it."""
+        project = self.project.project
+        return path.relative_to(project) if path.is_relative_to(project) else path
+
     def redact(self, text: str) -> str:
         """Return `text` without the secrets that the redactor knows."""
         return self.project.redactor.redact(text)

@@ -1,7 +1,7 @@
 """Let a model write a candidate for a request that no tool answers (spec §7, §12, §16).
 
 It chooses folder and name of the new tool: a generated name that is taken gets a number, and a
-taken `--name` is refused. More than five examples are refused, too.
+taken `--name` is refused. Examples are checked in `core/compose/writing/example_consistency.py`.
 `routing/generation/written_candidate.py` promotes the module. An answer is judged in
 `routing/generation/acceptance.py`. A candidate that a person edited is never overwritten without a
 question. The limit of rounds is `generator.rounds`.
@@ -46,9 +46,6 @@ from pulsus.routing.generation.written_candidate import (
     examples_digest,
     refusal_reasons,
 )
-
-MAX_EXAMPLES = 5
-"""More of them crowd the rules out of a small model's prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +118,6 @@ class GenerationRun:
         given = self.wanted.examples or caller_examples.find_examples(self.run.text)
         if not given and self.run.person and not self.wanted.scaffold:
             given = _ask_examples(self.run.person)
-        if len(given) > MAX_EXAMPLES:
-            raise UsageError(
-                f"{len(given)} examples were given, and a request takes {MAX_EXAMPLES} at most",
-                hint="keep the most telling ones",
-            )
         return example_consistency.check_examples(given)
 
     def _choose_target(self, outcome: RouteOutcome) -> PromotionTarget:
@@ -245,7 +237,7 @@ def _no_module(generation: GenerationReport) -> ModelAnswerInvalid:
 def _ask_examples(person: Approver) -> tuple[Example, ...]:
     found: tuple[Example, ...] = ()
     problem = ""
-    while len(found) < MAX_EXAMPLES and (said := person.example(problem)):
+    while len(found) < example_consistency.MAX_EXAMPLES and (said := person.example(problem)):
         try:
             found = example_consistency.check_examples(
                 (*found, *caller_examples.parse_examples(said))

@@ -69,7 +69,7 @@ def _require_free(run: RouteRun, outcome: RouteOutcome, path: Path) -> None:
     if not run.options.wanted.anew:
         raise UsageError(
             f"{there.name} exists already",
-            hint=f"go on with {there}, or give --regenerate to write it anew",
+            hint=f"go on with {run.relative(there)}, or give --regenerate to write it anew",
         )
 
 
@@ -97,8 +97,7 @@ def _promote_command(run: RouteRun, path: Path) -> str:
 
     The folder is not guessed: a guess for a tool that does not exist yet is rarely right.
     """
-    wanted, project = run.options.wanted, run.project.project
-    file = path.relative_to(project) if path.is_relative_to(project) else path
+    wanted = run.options.wanted
     to = {"--domain": wanted.domain or "DOMAIN", "--action": wanted.action or "ACTION"}
     options = [word for pair in {**to, "--name": _tool_name(run)}.items() for word in pair]
-    return shlex.join(["pulsus", "promote", str(file), *options])
+    return shlex.join(["pulsus", "promote", str(run.relative(path)), *options])

@@ -1,7 +1,8 @@
 """Check that one tool can satisfy all examples of a request (spec §7). Pure.
 
-Examples that conflict (the same inputs with different results) are refused here. The check runs
-before a model is asked: no answer could be accepted, and all rounds would be wasted.
+Examples that conflict (the same inputs with different results) are refused here. More than five
+examples are refused, too. The check runs before a model is asked, or missed: no answer could be
+accepted, and all rounds would be wasted.
 """
 
 from __future__ import annotations
@@ -14,13 +15,23 @@ from itertools import combinations
 
 from pulsus.core.contract.example_match import ANY, is_apart
 from pulsus.core.types import Example
-from pulsus.errors import ExamplesImpossible
+from pulsus.errors import ExamplesImpossible, UsageError
 
+MAX_EXAMPLES = 5
+"""More of them crowd the rules out of a small model's prompt."""
 _SHOWN = 60
 
 
 def check_examples(given: Sequence[Example]) -> tuple[Example, ...]:
-    """Return the examples unchanged. Raises ExamplesImpossible if no single tool fits them all."""
+    """Return the examples unchanged. Raises ExamplesImpossible if no single tool fits them all.
+
+    Raises UsageError for too many.
+    """
+    if len(given) > MAX_EXAMPLES:
+        raise UsageError(
+            f"{len(given)} examples were given, and a request takes {MAX_EXAMPLES} at most",
+            hint="keep the most telling ones",
+        )
     for number, example in enumerate(given, 1):
         _check_argument_names(number, example)
     for (one, first), (two, second) in combinations(enumerate(given, 1), 2):
