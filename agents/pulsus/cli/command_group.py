@@ -17,7 +17,7 @@ from pulsus import __version__
 from pulsus.cli.help_text import WIDTH, page_end
 from pulsus.cli.shell_completion import answer_completion
 from pulsus.cli.suggested_commands import command_mistake
-from pulsus.errors import Aborted
+from pulsus.errors import Aborted, UsageError
 
 SECTIONS = {
     "Ask": {
@@ -214,6 +214,8 @@ def run(args: Sequence[str]) -> int:
     """Do what the arguments say; the exit status. Raises PulsusError, SystemExit."""
     try:
         answer_completion(cli)
+        if args and _count_leading(args) == len(args):
+            raise _lone_options(args)
         with cli.make_context("pulsus", move_leading_options(args)) as context:
             cli.invoke(context)
         return 0
@@ -225,6 +227,17 @@ def run(args: Sequence[str]) -> int:
         from pulsus.cli.usage_errors import explain_usage  # only for a mistake
 
         raise explain_usage(error, move_leading_options(args), cli) from None
+
+
+def _lone_options(args: Sequence[str]) -> UsageError:
+    """Return the error for common options with nothing that they are for."""
+    import shlex  # only for this mistake
+
+    said = shlex.join(args)
+    return UsageError(
+        f"`pulsus {said}` needs a command or a request",
+        hint=f'for example: pulsus "REQUEST" {said}; `pulsus --help` lists the commands',
+    )
 
 
 _VALUED = ("--output", "--project", "--state-dir")

@@ -135,6 +135,18 @@ def test_an_unknown_option_is_not_offered_behind_a_request(capsys, line, is_offe
     assert (status, "options come last" in said.err) == (2, is_offered)
 
 
+@pytest.mark.parametrize("line", ["-q", "-vv --non-interactive", "--output text", "--project=/a"])
+def test_options_alone_are_not_called_unknown(capsys, line):
+    status, said = shown(capsys, *line.split())
+    assert (status, said.err.splitlines()) == (
+        2,
+        [
+            f"error[USAGE]: `pulsus {line}` needs a command or a request",
+            f'  hint: for example: pulsus "REQUEST" {line}; `pulsus --help` lists the commands',
+        ],
+    )
+
+
 @pytest.mark.parametrize("command", ["run biggest_files", "apply a.yaml"])
 def test_a_value_without_its_option_is_not_refused_without_the_option(capsys, command):
     status, said = shown(capsys, *command.split(), "--input", "a=b", "folder=/a b", "limit=3")
