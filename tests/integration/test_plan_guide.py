@@ -94,7 +94,7 @@ def test_a_plan_is_composed_reviewed_applied_resumed_and_undone_as_the_guide_say
     reader.type("pulsus runs resume RUN --settle s2=done")
     assert reader.value() == 99
     reader.stop_in_the_write(98)
-    reader.confirm("pulsus runs resume RUN --settle s2=again")
+    reader.type("pulsus runs resume RUN --settle s2=again --yes")
     assert reader.value() == 8
 
     reader.type("pulsus runs undo RUN -o undo.yaml")

@@ -12,6 +12,7 @@ from pulsus.core.storage.records.promotion_target import Target
 from tests.integration.test_completion import complete
 from tests.integration.test_json_schemas import check
 from tests.integration.test_run_verified import FACTS, READER, WRITER
+from tests.interrupted_runs import leave_write_started
 from tests.project import PULSUS, pulsus_here
 from tests.promotions import promoted
 
@@ -250,6 +251,48 @@ def test_a_killed_write_is_in_doubt_until_a_person_settles_it(project):
     assert (code, states(waiting)) == (4, {"w": "in_doubt"})
     code, done = run(project, "runs", "resume", found["run_id"], "--yes", "--settle", "w=done")
     assert (code, states(done)) == (0, {"w": "done"})
+
+
+def in_doubt(folder, source):
+    """Leave a run whose write is in doubt. Return its id, and the result of its resume."""
+    promoted(folder, source, target=Target("system", "count", "unread"))
+    save(folder, write("w", folder / "new", "unread"))
+    run_id = run(folder, "apply", "plan.yaml")[1]["run_id"]
+    leave_write_started(folder, "w")
+    return run_id, run(folder, "runs", "resume", run_id)[1]["error"]
+
+
+def test_the_commands_for_a_write_in_doubt_do_not_fail_when_they_are_followed(project):
+    run_id, error = in_doubt(project, WRITER)
+    settle = f"pulsus runs resume {run_id} --settle w="
+    done, again = f"{settle}done", f"{settle}again --yes"
+    ways = [f"if it took effect: {done}", f"if not, confirm it and run it again: {again}"]
+    assert error["hint"] == "; ".join(ways)
+    shown = flat(pulsus_here(project, "runs", "show", run_id).out)
+    assert all(way in shown for way in ways)
+    assert f"pulsus runs show {run_id}" in flat(pulsus_here(project, "runs", "list").out)
+
+    code, waits = run(project, *again.removesuffix(" --yes").split()[1:])
+    assert (code, states(waits)) == (4, {"w": "waiting"})
+    assert "w is settled as `again`, and needs a confirmation again" in waits["error"]["message"]
+    assert "unknown" not in waits["error"]["message"]
+    assert not (project / "new").exists()
+    _, _, resume = waits["error"]["hint"].partition("go on: pulsus ")
+    code, ended = run(project, *resume.split())
+    assert (code, states(ended)) == (0, {"w": "done"})
+    assert (project / "new").exists()
+
+
+def test_a_write_in_doubt_that_needs_an_approver_is_not_offered_the_option_yes(project):
+    strict = WRITER.replace(b"Target: path", b"Target: path\nApproval: approver")
+    run_id, error = in_doubt(project, strict)
+    assert "--yes" not in error["hint"]
+    assert f"at a terminal, and types the target: pulsus runs resume {run_id}" in error["hint"]
+    settle = ["runs", "resume", run_id, "--settle", "w=again", "--yes"]
+    code, waits = run(project, *settle)
+    assert (code, states(waits), waits["waiting"]["who"]) == (4, {"w": "waiting"}, "approver")
+    assert "`--yes` alone does not stand for an approver" in waits["error"]["message"]
+    assert not (project / "new").exists()
 
 
 @pytest.mark.parametrize(

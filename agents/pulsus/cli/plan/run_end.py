@@ -47,7 +47,7 @@ def print_applied(
     missing = missing_alternatives(applied, saved, session.app.catalogue, plan)
     if missing:
         missing.details["run_id"] = applied.end.run_id
-    failure = missing or end_failure(applied, other_value_hint(plan, inputs))
+    failure = missing or end_failure(applied, saved, other_value_hint(plan, inputs))
     waits = applied.end.state == "waiting" and not _is_in_doubt(applied)
     status = CHANGES_FOUND if detailed and waits else None
     if session.json:
@@ -55,7 +55,7 @@ def print_applied(
         console.end_document({"ok": failure is None, **body}, failure, status)
     if session.verbosity >= 0:
         # The error below says why it waits.
-        for line in run_lines(applied.record, saved.plan, why=False):
+        for line in run_lines(applied.record, saved, why=False):
             console.note(line)
     if applied.outputs and applied.end.state == "done":
         if console.is_terminal(sys.stdout) and session.verbosity >= 0:
@@ -70,12 +70,12 @@ def _is_in_doubt(applied: AppliedRun) -> bool:
     return any(each.state == "in_doubt" for each in applied.record.steps)
 
 
-def end_failure(applied: AppliedRun, other_value: str) -> PulsusError | None:
+def end_failure(applied: AppliedRun, saved: SavedPlan, other_value: str) -> PulsusError | None:
     """Return the error of a run that did not end well; None for one that did.
 
     `other_value` is the hint on how to run the plan with another value.
     """
-    from pulsus.cli.plan.run_lines import settle_command
+    from pulsus.cli.plan.run_lines import settle_ways
     from pulsus.routing.inputs.rejected_inputs import is_rejection
 
     end = applied.end
@@ -85,16 +85,18 @@ def end_failure(applied: AppliedRun, other_value: str) -> PulsusError | None:
     if end.state == "waiting":
         needs = end.needs
         assert needs is not None
-        doubt = settle_command(end.run_id, needs.step)
-        way = f"decide, and go on: {doubt if _is_in_doubt(applied) else f'{resume} --yes'}"
-        if needs.who == "approver" and not _is_in_doubt(applied):
+        way = f"decide, and go on: {resume} --yes"
+        if needs.who == "approver":
             way = f"an approver runs this at a terminal, and types the target: {resume}"
-        return ApprovalNeeded(
+        waits = ApprovalNeeded(
             f"{end.run_id} waits: {needs.why}",
             hint=way,
             run_id=end.run_id,
             approval_id=needs.approval_id,
         )
+        if _is_in_doubt(applied):
+            waits.offer(*settle_ways(end.run_id, needs.step, saved))
+        return waits
     if end.state == "cancelled" and end.error is not None:
         return end.error
     reason = end.error.message if end.error else "a step did not pass"

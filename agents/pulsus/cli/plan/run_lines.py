@@ -5,11 +5,12 @@ The states are written in `execution/journal/journal.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pulsus.cli.render.validation_text import TAG, printable
 from pulsus.cli.results.value_text import local_time
+from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.core.text.plurals import counted
 from pulsus.core.types import Plan
 from pulsus.execution.journal.run_records import PersonNeeded, RunRecord, StepRecord
@@ -23,12 +24,12 @@ _WORDS = {
 
 
 @printable
-def run_lines(record: RunRecord, plan: Plan, *, why: bool = True) -> Iterator[str]:
+def run_lines(record: RunRecord, saved: SavedPlan, *, why: bool = True) -> Iterator[str]:
     """Yield one line on the run, one a step, and what a person has to decide.
 
-    `why` also gives the reason why it waits.
+    `why` also gives the reason why it waits, and the way on.
     """
-    tools = {step.id: step.tool for step in plan.steps}
+    tools = {step.id: step.tool for step in saved.plan.steps}
     # A failed run says why below its step.
     ended = record.error if record.state == "cancelled" else None
     because = f", {ended.get('message')}" if ended else ""
@@ -50,36 +51,53 @@ def run_lines(record: RunRecord, plan: Plan, *, why: bool = True) -> Iterator[st
             yield f"      {checker}: {each.verification.reason}"
     if record.needs:
         doubt = any(each.state == "in_doubt" for each in record.steps)
-        yield from needs_lines(record.run_id, record.needs, in_doubt=doubt, why=why)
+        ways = settle_ways(record.run_id, record.needs.step, saved) if doubt else ()
+        yield from needs_lines(record.run_id, record.needs, in_doubt=doubt, why=why, ways=ways)
 
 
 def needs_lines(
-    run_id: str, needs: PersonNeeded, *, in_doubt: bool, why: bool = True
+    run_id: str,
+    needs: PersonNeeded,
+    *,
+    in_doubt: bool,
+    why: bool = True,
+    ways: Sequence[str] = (),
 ) -> Iterator[str]:
     """Yield whom a waiting run waits for, and with `why` the reason and the way on.
 
-    `in_doubt` says that one of its writes is. Times are local. The id of the approval is not
-    shown: no command takes it, and the ids of `pulsus approvals` look like it.
+    `in_doubt` says that one of its writes is, and `ways` how to settle it, if the plan is known.
+    Times are local. The id of the approval is not shown: no command takes it, and the ids of
+    `pulsus approvals` look like it.
     """
     resume = f"pulsus runs resume {run_id}"
     if in_doubt:
         # A confirmation settles nothing: it is unknown what the write did.
         who = "a person, who settles it"
-        way = f"settle it: {settle_command(run_id, needs.step)}"
+        ways = ways or (f"see how to settle it: pulsus runs show {run_id}",)
     elif needs.who == "approver":
-        who, way = "an approver, who types the target of the write", f"on a terminal: {resume}"
+        who, ways = "an approver, who types the target of the write", (f"on a terminal: {resume}",)
     else:
-        who, way = "a person, who confirms it", f"confirm it: {resume} --yes"
+        who, ways = "a person, who confirms it", (f"confirm it: {resume} --yes",)
     yield f"  waits for {who}"
     yield f"      since {local_time(needs.since)}, until {local_time(needs.until)}"
     if why:
         yield f"      {needs.step}: {needs.why}"
-        yield f"      {way}"
+        yield from (f"      {way}" for way in ways)
 
 
-def settle_command(run_id: str, step: str) -> str:
-    """Return the command that says what was found of a write in doubt."""
-    return f"pulsus runs resume {run_id} --settle {step}=done|again"
+def settle_ways(run_id: str, step: str, saved: SavedPlan) -> tuple[str, str]:
+    """Return the commands that settle a write in doubt, each with what a person has found.
+
+    A write that runs again is confirmed again, and `--yes` does not stand for an approver.
+    """
+    settle = f"pulsus runs resume {run_id} --settle {step}="
+    is_strict = any(each.step == step and each.approval == "approver" for each in saved.review)
+    again = (
+        f"if not, an approver runs it again at a terminal, and types the target: {settle}again"
+        if is_strict
+        else f"if not, confirm it and run it again: {settle}again --yes"
+    )
+    return f"if it took effect: {settle}done", again
 
 
 def run_to_dict(record: RunRecord, plan: Plan) -> dict[str, Any]:

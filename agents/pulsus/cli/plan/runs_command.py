@@ -139,7 +139,7 @@ def show_command(session: CommandSession, run_id: str, full: bool) -> None:
     if session.json:
         console.document({**run_to_dict(record, saved.plan), "outputs": outputs})
         return
-    for line in run_lines(record, saved.plan):
+    for line in run_lines(record, saved):
         console.echo(line, console.width())
     if outputs:
         if console.width():
@@ -152,6 +152,7 @@ def show_command(session: CommandSession, run_id: str, full: bool) -> None:
     epilog=page_end(
         "pulsus runs resume RUN",
         "pulsus runs resume RUN --settle s2=done",
+        "pulsus runs resume RUN --settle s2=again --yes",
         exits={
             0: "done",
             1: "a step failed, or a change is not verified",
@@ -182,7 +183,8 @@ def resume_command(
     newest run may be one that another person or a server started.
 
     A write that was started and did not report is in doubt. The `Verify:` of its tool may settle
-    that. If it does not, the run waits until you say with --settle what you found.
+    that. If it does not, the run waits until you say with --settle what you found. A write that is
+    to run again needs its confirmation again: --yes, or an answer at a terminal.
     """
     from pulsus.cli.plan.apply_command import plan_approval
     from pulsus.cli.plan.plan_progress import PlanProgress

@@ -69,7 +69,8 @@ class PlanEngine:
         steps = tuple((step.id, self.host.is_write(step)) for step in plan.steps)
         self.journal.start_run(replace(run, steps=steps))
         outputs = StepOutputs(plan.steps, self.journal.folder.load)
-        return self._drive(plan, RunPosition(run.run_id, run.inputs, schedule, outputs), None)
+        position = RunPosition(run.run_id, run.inputs, schedule, outputs)
+        return self._drive(plan, position, None, {})
 
     def resume(
         self, plan: Plan, run_id: str, settled: Mapping[str, Settlement] | None = None
@@ -77,7 +78,8 @@ class PlanEngine:
         """Go on with a run. `plan` is the one in its record; finished steps are not run again.
 
         `settled` says of writes in doubt, by step id, what a person found: `done` or `again`.
-        Other writes in doubt are verified first; one that this does not settle lets the run wait.
+        Other writes in doubt are verified first; one that this does not settle lets the run wait. A
+        write that is to run `again` needs its consent again.
         Raises Busy while another process runs it, RunNotFound, UsageError if it is done, or if
         `settled` names a step that is not in doubt.
         """
@@ -106,12 +108,20 @@ class PlanEngine:
             {each.step: each for each in whole if each.items is not None},
             done_items,
         )
-        return self._drive(plan, position, record.needs)
+        return self._drive(plan, position, record.needs, settled or {})
 
-    def _drive(self, plan: Plan, position: RunPosition, waited: PersonNeeded | None) -> PlanRunEnd:
+    def _drive(
+        self,
+        plan: Plan,
+        position: RunPosition,
+        waited: PersonNeeded | None,
+        settled: Mapping[str, Settlement],
+    ) -> PlanRunEnd:
         def ask_person(
             step: str, item: int | None, why: str, error: PulsusError | None
         ) -> PersonNeeded:
+            if error is not None and settled.get(step) == "again":
+                why = f"{step} is settled as `again`, and needs a confirmation again: {why}"
             return self._person_needed(step, item, why, waited, error)
 
         log = RunLog(position.run_id, self.journal, self.progress)
@@ -172,12 +182,14 @@ class PlanEngine:
         waited: PersonNeeded | None,
         error: PulsusError | None,
     ) -> PersonNeeded:
-        """Return the decision to wait for. A wait that has not expired goes on as it was."""
+        """Return the decision to wait for. A wait that has not expired keeps its id and times."""
         now = self.clock().astimezone(UTC)
         details = error.details if error else {}
+        who = str(details.get("who") or OPERATOR)
         is_same = waited is not None and (waited.step, waited.item) == (step, item)
         if waited is not None and is_same and now < datetime.fromisoformat(waited.until):
-            return waited
+            # A write that was in doubt may wait for its consent now.
+            return replace(waited, why=why, who=who)
         until = now + timedelta(hours=self.limits.approval_hours)
         return PersonNeeded(
             str(details.get("approval_id") or f"apr-{now:%Y%m%d-%H%M%S}-{self.random(3).hex()}"),
@@ -185,7 +197,7 @@ class PlanEngine:
             why,
             now.isoformat(timespec="seconds"),
             str(details.get("until") or until.isoformat(timespec="seconds")),
-            str(details.get("who") or OPERATOR),
+            who,
             item,
         )
 

@@ -130,6 +130,24 @@ def test_a_write_that_is_to_run_again_needs_consent_again(project):
     assert project.host.effects() == ["w"]
 
 
+def test_a_write_settled_as_again_does_not_wait_with_the_words_of_its_doubt(project):
+    steps = step("w", "write_then_die"), step("b")
+    killed_in(project, *steps, tool="write_then_die")
+    doubt = project.resume(*steps).needs
+    assert "it is unknown whether it took effect" in doubt.why
+
+    def consent(step, inputs):
+        raise ApprovalNeeded("ask", hint="", who="approver")
+
+    project.host.consent = consent
+    needs = project.resume(*steps, settled={"w": "again"}).needs
+    assert needs.why == "w is settled as `again`, and needs a confirmation again: ask"
+    assert (needs.who, needs.until) == ("approver", doubt.until)
+    assert project.states() == {"w": "waiting", "b": "pending"}
+    assert project.resume(*steps).needs.why == "ask"
+    assert project.host.calls == []
+
+
 def test_a_write_that_ran_and_was_not_verified_keeps_its_result(project):
     steps = (
         step("w", "write", inputs={"value": 5}),
