@@ -90,6 +90,31 @@ def test_a_module_named_twice_is_validated_once(many):
 
 
 @pytest.mark.seconds
+def test_a_file_that_cannot_be_read_is_refused_beside_the_reports_of_the_others(many):
+    for name, target in (("a9.py", "nothing"), ("loop.py", "loop.py")):
+        (many / "mine" / name).symlink_to(target)
+    os.mkfifo(many / "mine" / "pipe.py")
+    for _ in range(2):  # the second time the verdicts on the others are cached
+        done = pulsus_here(many, "validate", "mine", "--output", "json")
+        assert done.code == 3
+        found = {m["path"]: m["summary"] for m in done.json["modules"]}
+        assert found.keys() == {*EXPECTED, "mine/a9.py", "mine/loop.py", "mine/pipe.py"}
+        assert found["mine/a9.py"] == "static: is a link to nothing (LINK_BROKEN)"
+        assert found["mine/loop.py"].endswith("(LINK_LOOP)")
+        assert found["mine/pipe.py"] == "static: is a pipe, not a file (NOT_A_FILE)"
+    assert pulsus_here(many, "validate", "mine/a9.py").code == 2
+    named = pulsus_here(many, "validate", "mine/pipe.py")
+    assert (named.code, named.out) == (2, "")
+
+
+def test_a_link_out_of_the_folder_is_reported_with_its_own_path(many, tmp_path):
+    (tmp_path / "outside.py").write_text("no module at all", encoding="utf-8")
+    (many / "mine" / "out.py").symlink_to(tmp_path / "outside.py")
+    (many / "mine" / "same.py").symlink_to("double.py")
+    done = pulsus_here(many, "validate", "mine", "--output", "json")
+    assert verdicts(done) == {**EXPECTED, "mine/out.py": ("refused", "static")}
+
+
 def test_a_second_run_reuses_certain_verdicts_and_repeats_the_others(many):
     pulsus_here(many, "validate", "mine")
     again = pulsus_here(many, "validate", "mine", "--output", "json")

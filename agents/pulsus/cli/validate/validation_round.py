@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -20,7 +21,8 @@ from pulsus.cli import console
 from pulsus.cli.options import require_module_name
 from pulsus.cli.validate.text_report import count_verdicts
 from pulsus.core.system import regular_files
-from pulsus.core.validators.batch import Batch, Judges
+from pulsus.core.types import BrokenTool
+from pulsus.core.validators.batch import Batch, Judges, Source
 from pulsus.core.validators.validator_protocol import Steps
 from pulsus.errors import Busy, PulsusError, UsageError, ValidationFailed
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
     News = Callable[[Sequence[CheckedModule]], Sequence[CheckedModule]]
 
-File = tuple[Path, bytes]
+File = tuple[Path, Source]
 
 _MAX_READ_BYTES = 64 * 1024 * 1024
 _BAR = 24
@@ -66,11 +68,14 @@ class Validation:
         return ValidationFailed.exit_status if refused else 0
 
     def modules(self, paths: Iterable[Path], revision: str | None) -> list[File]:
-        """Return every module below `paths` once, by path; with `revision`, the changed ones."""
+        """Return every module below `paths` once, by path; with `revision`, the changed ones.
+
+        One that was found in a folder and cannot be read stands beside the others, as refused.
+        Raises UsageError for one that is named itself.
+        """
         tmp = self._app.tmp_dir.resolve()
-        listed = _listed(paths, tmp, quiet=self._session.verbosity < 0)
-        found = {path.resolve(): path for path in listed}
-        modules = [(real, _bytes(found[real])) for real in sorted(found)]
+        found = dict(_listed(paths, tmp, quiet=self._session.verbosity < 0))
+        modules = [(path, found[path]) for path in sorted(found)]
         return self._changed(modules, revision) if revision is not None else modules
 
     def _changed(self, modules: Sequence[File], revision: str) -> list[File]:
@@ -115,9 +120,9 @@ class Validation:
         found = list_ignored_modules(self._session.project, paths)
         return {one.path: said.format(one.rule) for one in found}
 
-    def _moved(self, source: bytes, changed: frozenset[Path]) -> bool:
+    def _moved(self, source: Source, changed: frozenset[Path]) -> bool:
         """Return True if a step that the module calls changed, or cannot be had."""
-        if b"pulsus" not in source:
+        if isinstance(source, BrokenTool) or b"pulsus" not in source:
             return False
         try:
             steps = self._steps(source)
@@ -180,11 +185,11 @@ def _print(found: Sequence[CheckedModule], session: CommandSession) -> None:
     console.result("" if columns else text)
 
 
-def _listed(paths: Iterable[Path], tmp: Path, *, quiet: bool) -> Iterator[Path]:
+def _listed(paths: Iterable[Path], tmp: Path, *, quiet: bool) -> Iterator[File]:
     for path in paths:
         if not path.is_dir():
             require_module_name(path, hint="name the file of a module, or its folder")
-            yield path
+            yield path.resolve(), _bytes(path)
             continue
         found = [p for p in path.rglob("*.py") if not _ignored(p.relative_to(path))]
         if not found:
@@ -193,7 +198,7 @@ def _listed(paths: Iterable[Path], tmp: Path, *, quiet: bool) -> Iterator[Path]:
         if tests and not quiet:
             count = console.counted(len(tests), "test")
             console.note(f"{path}: {count} left out, because a test is not a tool")
-        yield from (p for p in found if p not in tests)
+        yield from ((_place(p, path), _read_found(p)) for p in found if p not in tests)
 
 
 def _ignored(path: Path) -> bool:
@@ -212,18 +217,42 @@ def _is_test_of_candidate(path: Path, tmp: Path) -> bool:
     from pulsus.core.contract.entry_point import defines_entry
     from pulsus.core.python_source.python_literals import parse_module
 
-    tree = ast.Module(parse_module(_bytes(path)) or [], [])
+    source = _read_found(path)
+    if isinstance(source, BrokenTool):
+        return False
+    tree = ast.Module(parse_module(source) or [], [])
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     has_test = any(isinstance(n, functions) and n.name.startswith("test") for n in ast.walk(tree))
     return has_test and not defines_entry(tree)
 
 
+def _place(path: Path, folder: Path) -> Path:
+    """Return where a module of `folder` lies: behind a link, unless it leads out or nowhere."""
+    real = Path(os.path.realpath(path))
+    if real.is_relative_to(folder.resolve()) and real.exists():
+        return real
+    return path.parent.resolve() / path.name
+
+
+def _read_found(path: Path) -> Source:
+    """Return the bytes of a module in a folder, or why they cannot be read."""
+    try:
+        return _read(path)
+    except regular_files.UnreadableFile as failure:
+        return BrokenTool(path, failure.code, failure.reason)
+
+
+def _read(path: Path) -> bytes:
+    real = regular_files.resolve_link(path) if path.is_symlink() else path.resolve()
+    return regular_files.read_file(real, _MAX_READ_BYTES)[0]
+
+
 def _bytes(path: Path) -> bytes:
     try:
-        return regular_files.read_file(path.resolve(), _MAX_READ_BYTES)[0]
+        return _read(path)
     except regular_files.UnreadableFile as failure:
         raise UsageError(
-            f"cannot read {path}: {failure.reason}", hint="name a .py file that this user can read"
+            f"cannot read {path}: {failure.cause}", hint="name a .py file that this user can read"
         ) from failure
 
 

@@ -51,6 +51,11 @@ class UnreadableFile(Exception):
         self.reason = reason
         self.missing = missing
 
+    @property
+    def cause(self) -> str:
+        """Return the reason as it follows `cannot read FILE:` in a message."""
+        return self.reason.removeprefix("cannot be read: ")
+
 
 def read_file(path: Path, max_bytes: int) -> tuple[bytes, FileStamp]:
     """Return the file's bytes and its stamp from before they were read.
@@ -78,6 +83,21 @@ def read_file(path: Path, max_bytes: int) -> tuple[bytes, FileStamp]:
         size = max(status.st_size, len(data))
         raise UnreadableFile("TOO_LARGE", f"{size} bytes; the limit is {max_bytes}")
     return data, FileStamp.of(status)
+
+
+def resolve_link(link: Path) -> Path:
+    """Return the real path that a link leads to.
+
+    Raises UnreadableFile with LINK_BROKEN (`missing`) or LINK_LOOP.
+    """
+    try:
+        return link.resolve(strict=True)
+    except FileNotFoundError:
+        raise UnreadableFile("LINK_BROKEN", "is a link to nothing", missing=True) from None
+    except (OSError, RuntimeError):
+        # RuntimeError is how Path.resolve reports a loop before Python 3.13.
+        reason = "is a link that leads nowhere, such as to itself"
+        raise UnreadableFile("LINK_LOOP", reason) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +170,7 @@ class ExpectedFile:
             "NOT_A_FILE": f"name {self.noun}: {self.example}",
         }
         hint = hints.get(failure.code, f"name {self.noun} that you may read")
-        reason = failure.reason.removeprefix("cannot be read: ")
-        return self.invalid(f"cannot read {shown}: {reason}", hint=hint, file=shown)
+        return self.invalid(f"cannot read {shown}: {failure.cause}", hint=hint, file=shown)
 
 
 def foreign_file_error(path: Path, noun: str, why: str) -> UsageError:

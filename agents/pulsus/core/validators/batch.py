@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 Define = Callable[[bytes, Path], ToolSpec | BrokenTool]
 """The tool that bytes are at a path."""
 
+Source = bytes | BrokenTool
+"""The bytes of a module, or why they cannot be read."""
+
 StepsOf = Callable[[bytes], Steps]
 """The pinned steps of a composed module. Raises PulsusError where they cannot be had."""
 
@@ -65,11 +68,12 @@ class Batch:
     uncached: Path | None = None
 
     def check(
-        self, files: Sequence[tuple[Path, bytes]], report_progress: ReportProgress | None = None
+        self, files: Sequence[tuple[Path, Source]], report_progress: ReportProgress | None = None
     ) -> list[CheckedModule]:
         """Return a verdict on each file, in order. Raises as `Pipeline.validate_all`.
 
-        `report_progress` gets the number of modules run so far, and of all to run.
+        A file that cannot be read is refused, and that verdict is not cached. `report_progress`
+        gets the number of modules run so far, and of all to run.
         """
         found: dict[int, CheckedModule] = {}
         for number, (path, source) in enumerate(files):
@@ -81,16 +85,16 @@ class Batch:
         ):
             found[number] = checked
             path, source = files[number]
-            if self.cache and self.uncached not in path.parents:
+            if self.cache and isinstance(source, bytes) and self.uncached not in path.parents:
                 self.cache.save(self._cache_key(path, source), checked)
         if self.cache and new:
             self.cache.prune()
         return [found[number] for number in range(len(files))]
 
     def _validate_files(
-        self, files: Sequence[tuple[Path, bytes]], report_progress: ReportProgress | None
+        self, files: Sequence[tuple[Path, Source]], report_progress: ReportProgress | None
     ) -> Iterable[CheckedModule]:
-        tools = map_in_processes(lambda file: self.define(file[1], file[0]), files)
+        tools = map_in_processes(lambda file: self._define(*file), files)
         given = [
             self._prepare_input(path, source, tool)
             for (path, source), tool in zip(files, tools, strict=True)
@@ -104,7 +108,14 @@ class Batch:
             steps = None if one.objection else _step_hashes(one.steps)
             yield CheckedModule(report, declared, steps)
 
-    def _prepare_input(self, path: Path, source: bytes, tool: ToolSpec | BrokenTool) -> ModuleInput:
+    def _define(self, path: Path, source: Source) -> ToolSpec | BrokenTool:
+        return source if isinstance(source, BrokenTool) else self.define(source, path)
+
+    def _prepare_input(
+        self, path: Path, source: Source, tool: ToolSpec | BrokenTool
+    ) -> ModuleInput:
+        if isinstance(source, BrokenTool):
+            return ModuleInput(b"", path, source)
         if isinstance(tool, BrokenTool) or not tool.composed:
             return ModuleInput(source, path, tool)
         try:
@@ -112,8 +123,8 @@ class Batch:
         except PulsusError as failure:
             return ModuleInput(source, path, tool, objection=f"{failure.message} ({failure.code})")
 
-    def _load_cached(self, path: Path, source: bytes) -> CheckedModule | None:
-        if self.cache is None or self.uncached in path.parents:
+    def _load_cached(self, path: Path, source: Source) -> CheckedModule | None:
+        if self.cache is None or isinstance(source, BrokenTool) or self.uncached in path.parents:
             return None
         sha256 = hashlib.sha256(source).hexdigest()
         found = self.cache.load(self._cache_key(path, source), sha256, path)

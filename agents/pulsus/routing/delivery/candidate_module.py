@@ -96,7 +96,7 @@ def read_module(path: Path) -> bytes:
         return regular_files.read_file(path.resolve(), MAX_READ_BYTES)[0]
     except regular_files.UnreadableFile as failure:
         raise UsageError(
-            f"cannot read {path}: {failure.reason}", hint="name a .py file that this user can read"
+            f"cannot read {path}: {failure.cause}", hint="name a .py file that this user can read"
         ) from failure
 
 

@@ -18,7 +18,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from pathlib import Path
 
-from pulsus.core.system.regular_files import kind_of, read_failure
+from pulsus.core.system.regular_files import (
+    UnreadableFile,
+    kind_of,
+    read_failure,
+    resolve_link,
+)
 from pulsus.core.types import BrokenTool
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.discovery.tool_path import ToolPath, is_ignored, parse_tool_path
@@ -135,15 +140,10 @@ class _Scan:
         """Return the status of the module a link leads to; None if it leads to none."""
         wanted = entry.name.endswith(".py")
         try:
-            real = Path(entry.path).resolve(strict=True)
-        except FileNotFoundError:
-            if wanted:
-                _add_broken(folder, entry.path, "LINK_BROKEN", "is a link to nothing")
-            return None
-        except (OSError, RuntimeError):
-            # RuntimeError is how Path.resolve reports a loop before Python 3.13.
-            reason = "is a link that leads nowhere, such as to itself"
-            _add_broken(folder, entry.path, "LINK_LOOP", reason)
+            real = resolve_link(Path(entry.path))
+        except UnreadableFile as error:
+            if wanted or not error.missing:
+                _add_broken(folder, entry.path, error.code, error.reason)
             return None
         status = real.stat()
         if not (wanted or real.is_dir()):

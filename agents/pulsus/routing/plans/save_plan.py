@@ -215,7 +215,7 @@ def hash_file(path: Path) -> str:
         data = regular_files.read_file(path.expanduser().resolve(), 64 << 20)[0]
     except regular_files.UnreadableFile as failure:
         raise UsageError(
-            f"cannot read {path}, which an input of the plan was read from: {failure.reason}",
+            f"cannot read {path}, which an input of the plan was read from: {failure.cause}",
             hint="put the file back, or make the plan again",
         ) from failure
     return hashlib.sha256(data).hexdigest()

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from pulsus.core.system.regular_files import ExpectedFile
+from pulsus.core.system.regular_files import ExpectedFile, UnreadableFile, resolve_link
 from pulsus.errors import PlanInvalid, UsageError
 
 
@@ -41,6 +41,24 @@ def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path):
     with pytest.raises(PlanInvalid, match="is a pipe, not a file") as error:
         read(tmp_path / "pipe")
     assert error.value.hint == "name a plan: write one"
+
+
+def test_a_link_that_leads_nowhere_has_a_code_of_its_own(tmp_path):
+    for name, target in (("broken", "nothing"), ("loop", "loop"), ("good", "file")):
+        (tmp_path / name).symlink_to(target)
+    (tmp_path / "file").touch()
+    found = []
+    for name in ("broken", "loop"):
+        with pytest.raises(UnreadableFile) as error:
+            resolve_link(tmp_path / name)
+        found.append((error.value.code, error.value.missing))
+    assert found == [("LINK_BROKEN", True), ("LINK_LOOP", False)]
+    assert resolve_link(tmp_path / "good") == tmp_path.resolve() / "file"
+
+
+def test_a_message_does_not_say_twice_that_a_file_cannot_be_read():
+    assert UnreadableFile("UNREADABLE", "cannot be read: Is on fire").cause == "Is on fire"
+    assert UnreadableFile("NOT_A_FILE", "is a pipe, not a file").cause == "is a pipe, not a file"
 
 
 def test_a_picture_is_no_text_and_the_hint_offers_another_file(tmp_path):
