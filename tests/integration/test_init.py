@@ -56,6 +56,21 @@ def test_a_second_init_changes_nothing(tmp_path):
     assert tree(tmp_path) == before
 
 
+def test_init_says_which_rules_it_added_to_an_existing_gitignore(tmp_path):
+    new = pulsus_here(tmp_path, "init", "--empty", "--output", "json").json
+    assert (new["created"][-1], new["ignore_rules"][-1]) == (".gitignore", ".venv/")
+    ignore = tmp_path / ".gitignore"
+    for options in ((), ("--output", "json")):
+        ignore.write_text(".pulsus/\n/logs/\nworkflows/_tmp/\n", encoding="utf-8")
+        done = pulsus_here(tmp_path, "init", "--empty", *options)
+        assert ignore.read_text("utf-8").endswith("workflows/_tmp/\n.venv/\n")
+        if options:
+            assert (done.json["created"], done.json["ignore_rules"]) == ([], [".venv/"])
+        else:
+            assert "0 files created, 2 kept\nadded to .gitignore: .venv/\n" in done.out
+    assert ".gitignore" not in pulsus_here(tmp_path, "init", "--empty").out
+
+
 def test_an_interrupted_init_is_completed_by_the_next_one(tmp_path):
     """The second init said that all was set up, and each run warned that no log was begun."""
     install_starter(tmp_path, empty=False)  # as if it was ended before it began the log

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pulsus
@@ -22,9 +23,18 @@ MEASURED = ("golden.jsonl", "calibration.json")
 SUFFIXES = (".py", ".yaml", ".toml", ".jsonl", ".md")
 
 
+@dataclass(frozen=True, slots=True)
+class StarterFiles:
+    """The files created, and how many were there already. `rules` were added to `.gitignore`."""
+
+    made: tuple[Path, ...]
+    kept: int
+    rules: tuple[str, ...]
+
+
 @place_from_option("name another folder")
-def install_starter(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int]:
-    """Return the files created in `folder`, and how many were there already.
+def install_starter(folder: Path, *, empty: bool) -> StarterFiles:
+    """Copy the starter catalogue into `folder`, and return what was written.
 
     A tool that was removed here (`pulsus tools remove`) does not come back. With `empty` no tools.
     Raises StarterMissing, MetadataCorrupt, StorageUnwritable, DiskFull.
@@ -44,13 +54,14 @@ def install_starter(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int
         for part in ("domains", "shared_tools"):
             (folder / "workflows" / part).mkdir(parents=True, exist_ok=True)
         ignore = folder / ".gitignore"
-        if _add_ignore_rules(ignore):
-            made.append(ignore)
-        else:
+        if ignore.exists():
             kept += 1
+        else:
+            made.append(ignore)
+        rules = _add_ignore_rules(ignore)
     except OSError as failure:
         raise storage_error(failure, Path(failure.filename or folder)) from failure
-    return tuple(made), kept
+    return StarterFiles(tuple(made), kept, rules)
 
 
 def copied_records(folder: Path) -> tuple[Path, ...]:
@@ -106,19 +117,18 @@ def _tool_name(path: Path) -> str:
     return path.name.partition(".")[0]
 
 
-def _add_ignore_rules(path: Path) -> bool:
-    """Add our entries to `.gitignore`, keeping what is there; whether the file is new."""
-    new = not path.exists()
-    old = b"" if new else path.read_bytes()
+def _add_ignore_rules(path: Path) -> tuple[str, ...]:
+    """Add our entries that `.gitignore` lacks, keep what is there, and return what was added."""
+    old = path.read_bytes() if path.exists() else b""
     lines = old.splitlines()
     # `/logs/*` leaves room for a README. An unanchored `logs/` covers it too, and `pulsus tools
     # check` reports the tools that it hides.
     covered = {"/logs/"} if {b"logs/", b"/logs/*"}.intersection(lines) else set()
     missing = [entry for entry in IGNORED if entry.encode() not in lines and entry not in covered]
     if not missing:
-        return False
+        return ()
     gap = b"" if not old or old.endswith(b"\n") else b"\n"
     atomic_write.write_bytes(
         path.resolve(), old + gap + "".join(f"{e}\n" for e in missing).encode()
     )
-    return new
+    return tuple(missing)

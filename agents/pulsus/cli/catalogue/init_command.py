@@ -38,8 +38,9 @@ EPILOG = page_end(
 def command(session: CommandSession, folder: Path, empty: bool) -> None:
     """Set up a catalogue in FOLDER: starter tools, settings and ignore rules.
 
-    Existing files are kept, and nothing is overwritten. The decision log of FOLDER records which
-    promotions came with the tools.
+    Existing files are kept, and nothing is overwritten. Only `.gitignore` is extended, by the rules
+    that it lacks: git should ignore what Pulsus writes, and .venv/. The decision log of FOLDER
+    records which promotions came with the tools.
     """
     from pulsus.routing import starter_catalogue
 
@@ -47,13 +48,16 @@ def command(session: CommandSession, folder: Path, empty: bool) -> None:
     if root.is_dir():
         # First: no command works in a project with settings that cannot be read.
         _ = replace(session, project=root.resolve()).app
-    made, kept = starter_catalogue.install_starter(root, empty=empty)
-    _log(session, root, made, () if empty else starter_catalogue.copied_records(root))
+    found = starter_catalogue.install_starter(root, empty=empty)
+    _log(session, root, found.made, () if empty else starter_catalogue.copied_records(root))
     if session.json:
-        paths = [relative(path, root) for path in made]
-        console.document({"folder": str(folder), "created": paths, "kept": kept})
+        paths = [relative(path, root) for path in found.made]
+        body = {"folder": str(folder), "created": paths, "kept": found.kept}
+        console.document({**body, "ignore_rules": list(found.rules)})
         return
-    console.echo(f"{console.counted(len(made), 'file')} created, {kept} kept")
+    console.echo(f"{console.counted(len(found.made), 'file')} created, {found.kept} kept")
+    if found.rules and root / ".gitignore" not in found.made:
+        console.echo(f"added to .gitignore: {', '.join(found.rules)}")
     enter = _enter(root)
     if empty:
         domains = _seen_from_here(root) / "workflows/domains"
