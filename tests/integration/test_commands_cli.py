@@ -310,6 +310,8 @@ def checked(tmp_path_factory):
     base = tmp_path_factory.mktemp("checked")
     folder = make(base / "project", "tables", warm=False)
     own_table(folder, "zed.yml", "program: zed\n")
+    for name in ("acmed.toml", "acmed", "README.md", ".gitkeep"):
+        own_table(folder, name, "program: acmed\n")
     (folder / "config/commands/sub").mkdir()
     own_table(folder, "sub/foo.yaml", "program: foo\n")
     register(base / "site", "broken", "pulsus_broken")
@@ -334,6 +336,15 @@ def test_without_a_file_every_table_that_is_used_is_checked(checked):
 def test_a_table_with_a_wrong_file_ending_is_a_finding(checked):
     (found,) = (f for f in checked.json["findings"] if f["path"].endswith(".yml"))
     assert "call it zed.yaml" in found["fix"]
+
+
+@pytest.mark.seconds
+def test_a_file_that_is_never_read_as_a_table_is_a_warning(checked):
+    unread = [each for each in checked.json["warnings"] if "is not read" in each]
+    assert unread == [
+        f"config/commands/{name} is not read: a table is called PROGRAM.yaml"
+        for name in ("acmed", "acmed.toml")
+    ]
 
 
 @pytest.mark.seconds

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from pulsus.commands.table_check.checker import Problem
     from pulsus.commands.table_check.overrides import Effect
 
+_LIKE_TABLES = frozenset({".yaml", ".yml"})
+_EXPECTED = _LIKE_TABLES | {".md"}
+
 EPILOG = page_end(
     "pulsus commands check",
     "pulsus commands check my_table.yaml --restrictions",
@@ -55,8 +58,9 @@ def check(session: CommandSession, files: tuple[Path, ...], restrictions: bool) 
     table is checked: those in config/commands/, of plugins and of Pulsus. A table that is not
     approved yet is checked as if it were in use. So is FILE, with the tables in its folder.
 
-    Two warnings do not change the exit code: a table of the project changes the verdict on an
-    example of another table, or an entry that is listed as reading looks like a change.
+    Three warnings do not change the exit code: a table of the project changes the verdict on an
+    example of another table, an entry that is listed as reading looks like a change, or a file in
+    config/commands/ is no table.
     """
     warnings = project_scope.warn(session, plugins=bool(files))
     verdict_json.names(session)  # all that is checked is judged by what can be read
@@ -65,6 +69,7 @@ def check(session: CommandSession, files: tuple[Path, ...], restrictions: bool) 
     tell(f"checking {console.counted(len(checked), 'table')} with all examples …")
     found, effects = _check_files(session, checked)
     warnings += _warn_unapproved(session, [] if files else checked)
+    warnings += [] if files else _warn_other_files(session)
     warnings += _list_advice(session, found)
     found = [each for each in found if not each.advises]
     found += _unproved_restrictions(session, checked, found) if restrictions else []
@@ -90,6 +95,23 @@ def _warn_unapproved(session: CommandSession, files: Sequence[Path]) -> list[str
     """Return the project's tables that judge nothing until they are approved, and warn of them."""
     refusal = session.app.commands.context.tables.refusal
     told = [f"not in use: {why}" for why in map(refusal, files) if why]
+    for each in told if session.verbosity >= 0 else ():
+        console.warn(each)
+    return told
+
+
+def _warn_other_files(session: CommandSession) -> list[str]:
+    """Return the files in config/commands/ that are never read as a table, and warn of them.
+
+    A name that ends like one of YAML is a finding instead. Hidden files and pages are expected.
+    """
+    folder = session.project / "config/commands"
+    others = (file for file in sorted(folder.glob("*")) if not file.is_dir())
+    told = [
+        f"{verdict_json.path(session, file)} is not read: a table is called PROGRAM.yaml"
+        for file in others
+        if not file.name.startswith(".") and file.suffix.lower() not in _EXPECTED
+    ]
     for each in told if session.verbosity >= 0 else ():
         console.warn(each)
     return told
@@ -185,7 +207,7 @@ def _unread_files(context: JudgeContext) -> list[Problem]:
 
 def _passed_over(folder: Path) -> Iterator[tuple[Path, str, str]]:
     files = (file for file in sorted(folder.rglob("*.*")) if not file.is_dir())
-    for file in (file for file in files if file.suffix.lower() in {".yaml", ".yml"}):
+    for file in (file for file in files if file.suffix.lower() in _LIKE_TABLES):
         if file.parent != folder:
             yield file, f"tables lie in {folder.name}/ itself", f"move it to {folder.name}/"
         elif file.suffix != ".yaml":
