@@ -47,6 +47,7 @@ $(VENV)/.all: pyproject.toml
 	@touch $(VENV)/.core $(VENV)/.dev $@
 
 setup: $(VENV)/.all ## Install everything into .venv: all extras and the development tools
+	@echo "next: . $(BIN)/activate"
 
 demo: $(VENV)/.core ## Validate two tools, then route, explain and run one request
 	@$(BIN)/python scripts/demo.py

@@ -114,6 +114,14 @@ def test_the_demo_runs_to_its_end():
     assert len((done.stdout + done.stderr).splitlines()) < 40
 
 
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_make_setup_says_what_to_do_next_also_if_everything_is_installed(tmp_path):
+    (tmp_path / ".all").touch()
+    command = ["make", "--no-print-directory", "setup", f"VENV={tmp_path}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == f"next: . {tmp_path}/bin/activate\n"
+
+
 def test_every_relative_link_leads_somewhere():
     links = [(page, t) for page in PAGES for t in LINKS.findall(page.read_text(encoding="utf-8"))]
     assert len(links) > 100
