@@ -173,10 +173,29 @@ def test_a_wrong_call_is_a_json_error_with_output_json_in_front(fresh, line):
     told_in_json(pulsus_here(fresh, "--output", "json", *line), "USAGE", 2)
 
 
-def test_a_prefix_that_no_tool_has_is_a_warning(fresh):
-    done = pulsus_here(fresh, "tools", "list", "storge")
-    assert done.code == 0
-    assert "warning: no tool's id starts with 'storge'\n" in done.err
+@pytest.mark.parametrize(
+    ("line", "warning"),
+    [
+        ("tools list zzz", "no tool's id starts with 'zzz'; `pulsus tools list` shows every id"),
+        ("tools list storge/", "no tool's id starts with 'storge/'; did you mean storage?"),
+        (
+            "tools list say_helo",
+            "no tool's id starts with 'say_helo'; did you mean demo/greet/say_hello?",
+        ),
+        (
+            "commands list zzz",
+            "no program's name starts with 'zzz'; `pulsus commands list` shows every name",
+        ),
+        (
+            "commands list journlctl",
+            "no program's name starts with 'journlctl'; did you mean journalctl?",
+        ),
+    ],
+)
+def test_a_prefix_that_no_name_has_is_a_warning_with_the_similar_names(fresh, line, warning):
+    done = pulsus_here(fresh, *line.split())
+    assert (done.code, done.out) == (0, "")
+    assert f"warning: {warning}\n" in done.err
 
 
 def test_a_missing_workflows_folder_is_one_error(fresh):

@@ -59,7 +59,7 @@ def list_(session: CommandSession, prefix: str) -> None:
     if not catalogue.tools and not catalogue.broken and session.verbosity >= 0:
         console.note("the catalogue is empty: `pulsus init` copies the starter tools")
     elif prefix and not found:
-        console.warn(f"no tool's id starts with {prefix!r}")
+        console.warn(f"no tool's id starts with {prefix!r}; {_suggest_prefix(session, prefix)}")
     if session.json:
         console.document({"tools": [_body(session, tool) for tool in found]})
         return
@@ -74,6 +74,16 @@ def list_(session: CommandSession, prefix: str) -> None:
         rows = [(n, kind, _short(text, room)) for n, kind, text in rows]
     if rows:
         console.table(("tool", "kind", "summary"), rows)
+
+
+def _suggest_prefix(session: CommandSession, prefix: str) -> str:
+    """Return the hint with the ids, and the beginnings of ids, that are similar to a prefix."""
+    from pulsus.core.text.similar_names import did_you_mean  # only on this error path
+
+    ids = {tool.id for tool in session.app.catalogue.tools}
+    places = {"/".join(own.split("/")[:count]) for own in ids for count in (1, 2)}
+    otherwise = "`pulsus tools list` shows every id"
+    return did_you_mean(prefix.rstrip("/"), sorted(ids | places), otherwise)
 
 
 @command.command(epilog=SHOW)

@@ -203,7 +203,11 @@ def list_(session: CommandSession, prefix: str) -> None:
                 f"the table of {name} cannot be read, so each call of it is refused: {error}"
             )
     if prefix and not found:
-        console.warn(f"no program's name starts with {prefix!r}")
+        from pulsus.core.text.similar_names import did_you_mean  # only on this error path
+
+        otherwise = "`pulsus commands list` shows every name"
+        meant = did_you_mean(prefix, verdict_json.names(session), otherwise)
+        console.warn(f"no program's name starts with {prefix!r}; {meant}")
     if session.json:
         console.document({"programs": found})
         return
