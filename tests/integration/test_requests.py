@@ -133,6 +133,8 @@ def test_an_approved_plan_runs_exactly_the_plan_shown(server):
     found = shown(server, made["id"])
     (step,) = found["plan"]["steps"]
     assert (found["kind"], step["tool"], step["kind"]) == ("plan", "system/count/things", "write")
+    assert step["does"].startswith("Leave a mark")
+    assert f"    does: {step['does']}" in found["shown"]["plan"]
     assert (server.project / "mark").read_bytes() == before
     status, answer = approve(server, made["id"])
     assert (status, answer["status"], answer["results"]) == (200, "done", ["OK s1"]), answer

@@ -38,7 +38,9 @@ def test_an_undo_names_every_backup_that_it_leaves(changed):
     assert f"last is {run_id}" in told
     assert f"note: u1: the backup {first.name} stays" in told
     assert "only reads it" not in told
-    assert "u1: config/edit/restore_config: Replaces the file and creates a backup" in told
+    note = "u1: config/edit/restore_config: Put a configuration file back to a backup"
+    assert note in told
+    assert "Side effects: Replaces the file and creates a backup" in told
     assert "app.yaml stays" not in told
     done = pulsus(folder, "apply", "undo.yaml", "--yes", "--output", "json")
     assert done.code == 0, done.out + done.err

@@ -15,6 +15,7 @@ from typing import Final
 
 from pulsus.agent.loop.call_draft import CallDraft
 from pulsus.approvals.cards.file_difference import EditNotShown, appended_lines, file_difference
+from pulsus.approvals.tool_description import describe_tool
 from pulsus.core.telemetry.visible_text import visible_command
 from pulsus.core.types import ToolSpec
 from pulsus.gates.repeated_commands import is_decided_by_files
@@ -86,8 +87,7 @@ def describe_call(draft: CallDraft, reason: str, spec: ToolSpec | None, read_fil
     if targets:
         lines.append(visible_command(f"target: {', '.join(targets)}"))
     if spec is not None:
-        effects = spec.side_effects or "its contract does not say what"
-        lines.append(visible_command(f"changes: {effects}"))
+        lines.append(visible_command(f"does: {describe_tool(spec)}"))
     if draft.kind == "write" and draft.needs.command and is_decided_by_files(draft.needs.command):
         lines.append(_FROM_CONTENT)
     if draft.call.tool == "pulsus_file_edit" and draft.kind == "write":

@@ -104,8 +104,8 @@ def _promotion_lines(plan: Mapping[str, Any]) -> Iterator[str]:
         yield visible_command(f"effects {name}: {_effects_text(plan['effects'][name])}")
     if plan.get("network"):
         yield visible_command(f"its proof reached: {', '.join(plan['network'])}")
-    if plan.get("side_effects"):
-        yield visible_command(f"changes: {plan['side_effects']}")
+    if plan.get("does"):
+        yield visible_command(f"does: {plan['does']}")
     yield "contract:"
     yield from (f"  {line}" for line in visible_lines(plan["contract"]))
 
@@ -128,8 +128,8 @@ def _saved_plan_lines(plan: Mapping[str, Any]) -> Iterator[str]:
         yield visible_command(f"{step['step']}  {step['kind']}{asks}  {step['tool']}{version}")
         for name, value in (*step["inputs"].items(), *step["control"].items()):
             yield f"    {visible_command(f'{name} = {_value_text(value)}')}"
-        if step["kind"] == "write" and step["side_effects"]:
-            yield f"    {visible_command('changes: ' + step['side_effects'])}"
+        if step["kind"] == "write" and step["does"]:
+            yield f"    {visible_command('does: ' + step['does'])}"
 
 
 def _value_text(value: JsonValue) -> str:

@@ -24,6 +24,7 @@ from pulsus.approvals.approver_protocol import (
     Proposal,
     WriteRun,
 )
+from pulsus.approvals.tool_description import describe_tool
 from pulsus.cli import console
 from pulsus.cli.prompts import questions
 from pulsus.cli.render.inputs_text import has_long_values, kind_of_value, write_run_values
@@ -182,9 +183,7 @@ class Terminal:
 
     def _show_run(self, run: WriteRun, *, whole: bool = False) -> None:
         for tool in run.writers:
-            said = " ".join((tool.side_effects or "").split())
-            effects = visible_command(said or "it does not say what it changes")
-            console.note(f"{tool.name} may change things: {effects}")
+            console.note(f"{tool.name} may change things: {visible_command(describe_tool(tool))}")
         _show_values(run, whole=whole)
         if run.unfollowed:
             listed = ", ".join(f'"{visible_command(word)}"' for word in run.unfollowed)

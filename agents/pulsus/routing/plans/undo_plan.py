@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
+from pulsus.approvals.tool_description import describe_tool
 from pulsus.core.compose.plans import pins
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.core.contract import declared_call
@@ -144,8 +145,7 @@ def _effect_notes(project: Project, step: PlanStep, made: Sequence[str]) -> Iter
     tool = project.catalogue.get(step.tool)
     if tool is None:
         return
-    if tool.side_effects and tool.side_effects != "none":
-        yield f"{step.id}: {tool.id}: {' '.join(tool.side_effects.split())}"
+    yield f"{step.id}: {tool.id}: {describe_tool(tool)}"
     for name in made:
         value = step.inputs[name]
         path = value.value if isinstance(value, Constant) and name not in tool.target else None

@@ -18,6 +18,7 @@ from typing import Any, Final
 from pulsus.approvals.cards.approval_card import ApprovalSubject
 from pulsus.approvals.cards.stored_requests import StoredRequest
 from pulsus.approvals.run_consent import CardConsent, input_options
+from pulsus.approvals.tool_description import describe_tool
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.core.compose.saved_plans.saved_plan_mapping import (
     plan_hash,
@@ -103,7 +104,7 @@ class PlanCarrier:
                     "approval": review.approval,
                     "inputs": row["inputs"],
                     "control": {key: row[key] for key in row if key not in _PLAIN_KEYS},
-                    "side_effects": (tool.side_effects if tool else None) or "",
+                    "does": describe_tool(tool) if tool else "",
                 }
             )
         shown: dict[str, JsonValue] = {

@@ -18,6 +18,7 @@ from typing import Any
 
 from pulsus.approvals.cards.approval_card import ApprovalSubject
 from pulsus.approvals.cards.stored_requests import StoredRequest
+from pulsus.approvals.tool_description import describe_tool
 from pulsus.approvals.unattended import CallerApproval
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.records.promotion_target import Target
@@ -109,7 +110,7 @@ class PromotionCarrier:
             "warnings": fields["warnings"],
             "effects": {"declared": _effects_row(tool.effects), "observed": fields["observed"]},
             "network": fields["network"],
-            "side_effects": tool.side_effects or "",
+            "does": describe_tool(tool),
             "bump": fields["bump"],
             "owner": fields["owner"],
             "replaces": fields["replaces"],

@@ -26,7 +26,7 @@ STEP = {
     "approval": "approver",
     "inputs": {"path": "/srv"},
     "control": {"retry": 2},
-    "side_effects": "writes a mark",
+    "does": "Leave a mark. Side effects: writes a mark",
 }
 PLAN = {"file": "plan.yaml", "hash": "ab12", "request": "", "inputs": {"n": 1}, "steps": [STEP]}
 PROMOTION = {
@@ -40,7 +40,7 @@ PROMOTION = {
     "warnings": ["it reads the clock"],
     "effects": {"declared": None, "observed": {"paths": ["/etc"], "hosts": [], "commands": []}},
     "network": ["db:5432"],
-    "side_effects": "none",
+    "does": "Say hello.",
     "bump": "minor",
     "owner": "ops",
     "replaces": [None, "greet", "hi"],
