@@ -26,6 +26,9 @@ TAG = "[PULSUS]"
 _LEAST_QUOTED = 8
 """Characters from which a line of a checker counts as quoted; a shorter one may be chance."""
 
+_LISTING_STEPS = ("static", "guardrails", "ruff", "mypy")
+"""The steps that write each of their findings on a line of its own."""
+
 VERDICTS: dict[Verdict, str] = {"accepted": "OK", "refused": "FAILED", "unverified": "UNVERIFIED"}
 
 
@@ -100,12 +103,19 @@ def relative(path: Path, project: Path) -> str:
     return str(path.relative_to(project)) if path.is_relative_to(project) else str(path)
 
 
+def step_findings(step: StepResult) -> list[str]:
+    """Return every finding of a failed step; its message names only the first."""
+    lines = step.output.splitlines() if step.step in _LISTING_STEPS else []
+    return [line for line in lines if line.strip()] or [step.message]
+
+
 def validation_json(found: ValidationReport, project: Path) -> dict[str, Any]:
     """Return a validation report, as in `route` and `validate`."""
     return {
         **console.json_fields(found, "ok status=verdict proof"),
         "steps": [
             console.json_fields(step, "step ok duration_ms message code? artifact", project)
+            | ({} if step.ok else {"findings": step_findings(step)})
             for step in found.steps
         ],
         **console.json_fields(found, "duration_ms artifacts warnings network summary", project),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from pulsus.cli.render.validation_text import step_findings
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import StepResult, ValidationReport
 from pulsus.fast_dataclass import dataclass
@@ -55,11 +56,12 @@ def list_step_findings(step: StepResult) -> Iterator[LocatedFinding]:
     if located:
         yield from located
         return
-    line = max(1, step.line)
-    if step.step == "static" and (found := _LINE.match(step.message)):
-        line = max(1, int(found[1]))
-    text = one_line(step.message, _MESSAGE_CHARS) or f"{step.step} failed"
-    yield LocatedFinding(step.step, step.step, text, line, unverified=step.unverified)
+    ours = step.step in ("static", "guardrails")
+    for said in step_findings(step) if ours else [step.message]:
+        found = _LINE.match(said) if ours else None
+        line = max(1, int(found[1]) if found else step.line)
+        text = one_line(said, _MESSAGE_CHARS) or f"{step.step} failed"
+        yield LocatedFinding(step.step, step.step, text, line, unverified=step.unverified)
 
 
 def _locate_findings(step: StepResult) -> Iterator[LocatedFinding]:

@@ -187,7 +187,7 @@ def _refusal_for_model(
     """Return the failed step in words for the model, which sees the module as `shown`."""
     last = report.steps[-1]
     lines = tuple(line for line in last.output.splitlines() if line.strip())
-    if last.step in (STEP, "ruff", "mypy") and lines:
+    if last.step in ("static", STEP, "ruff", "mypy") and lines:
         code = shown.decode("utf-8", "replace").split("\n")
         return AnswerRefusal(
             last.step, tuple(_with_quoted_line(line, code) for line in lines[:_LINES])

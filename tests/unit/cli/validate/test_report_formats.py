@@ -75,6 +75,30 @@ def test_a_refusal_of_the_gate_has_its_line():
     assert (found.rule, found.line) == ("static", 7)
 
 
+def test_every_report_form_shows_all_findings_of_the_gate():
+    reasons = ["Target: 'path' is no argument", "line 7: Kind: 'maybe' is no kind"]
+    step = StepResult("static", False, 1, f"{reasons[0]} (and 1 more)", "\n".join(reasons))
+    found = (checked(step),)
+    first, second, _ = github_report.render(found, PROJECT).splitlines()
+    assert first.endswith("line=1,col=1,title=pulsus static::Target: 'path' is no argument")
+    assert second.startswith("::error file=workflows/t.py,line=7,")
+    (run,) = json.loads(sarif_report.render(found, PROJECT))["runs"]
+    assert [result["message"]["text"] for result in run["results"]] == reasons
+    (module,) = json.loads(json_report.render(found, PROJECT))["modules"]
+    assert module["steps"][0]["findings"] == reasons
+    shown = text_report.render(found, PROJECT).splitlines()
+    assert f"      {reasons[1]}" in shown
+
+
+def test_json_has_findings_of_failed_steps_only():
+    body = json.loads(json_report.render(FOUND, PROJECT))
+    ok, lint = body["modules"][0]["steps"]
+    assert "findings" not in ok
+    assert lint["findings"] == LINT.output.splitlines()
+    (failed,) = json.loads(json_report.render((FAILED,), PROJECT))["modules"]
+    assert failed["steps"][1]["findings"] == ["no"]
+
+
 def test_a_failed_run_is_shown_at_its_line_not_at_the_first():
     (found,) = list_findings(FAILED.report)
     assert (found.rule, found.line) == ("dry-run", 17)

@@ -81,15 +81,13 @@ def run_static_gate(
     tree = None if problem else _parse_or_refuse(text)
     if isinstance(tree, str):
         problem = tree
-    problem = problem or _check_contract(tool)
-    if problem or not isinstance(tree, ast.Module):
-        return Finding(ok=False, message=problem)
+    reasons = (problem,) if problem else _check_contract(tool)
+    if reasons or not isinstance(tree, ast.Module):
+        return _to_finding(reasons)
     packages = _check_packages(text, tree, python)
-    problem = _summarize_reasons(packages.problems) if packages else ""
     missing = (*_warn_missing_sections(tool), *_warn_verify_gap(tool))
     warnings = (*missing, *(packages.warnings if packages else ()))
-    output = "\n".join(packages.problems) if packages else ""
-    return Finding(ok=not problem, message=problem, output=output, warnings=warnings)
+    return _to_finding(packages.problems if packages else (), warnings)
 
 
 def _check_packages(text: str, tree: ast.Module, python: Interpreter | None) -> PackageCheck | None:
@@ -227,13 +225,13 @@ def _check_nodes(tree: ast.AST) -> str:
     return ""
 
 
-def _check_contract(tool: ToolSpec) -> str:
+def _check_contract(tool: ToolSpec) -> tuple[str, ...]:
     if not tool.contract_errors and tool.kind_declared and _is_untestable_write(tool):
         return (
             "Kind: write needs an argument `dry_run: bool`, with which nothing is changed: "
-            "it is what the dry run calls it with"
+            "it is what the dry run calls it with",
         )
-    return _summarize_reasons(tool.contract_errors)
+    return tool.contract_errors
 
 
 def _is_untestable_write(tool: ToolSpec) -> bool:
@@ -241,7 +239,9 @@ def _is_untestable_write(tool: ToolSpec) -> bool:
     return tool.kind == "write" and not tool.composed and not has_dry_run(tool)
 
 
-def _summarize_reasons(reasons: Sequence[str]) -> str:
-    """Return the first reason and the number of others, or "" without reasons."""
+def _to_finding(reasons: Sequence[str], warnings: tuple[str, ...] = ()) -> Finding:
+    """Return a refusal for these reasons. Its output has one line for each if there are several."""
     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-    return f"{reasons[0]}{more}" if reasons else ""
+    message = f"{reasons[0]}{more}" if reasons else ""
+    output = "\n".join(" ".join(reason.split()) for reason in reasons) if more else ""
+    return Finding(ok=not reasons, message=message, output=output, warnings=warnings)

@@ -21,6 +21,14 @@ def test_a_documented_tool_passes_without_a_warning():
     assert (finding.ok, finding.message, finding.warnings) == (True, "", ())
 
 
+def test_every_contract_error_has_its_line_of_output():
+    wrong = DOCUMENTED.replace("Kind: read", "Kind: maybe\n\nTarget: nowhere")
+    finding = gate(wrong)
+    kind, target = sorted(finding.output.splitlines())
+    assert ("maybe" in kind, "'nowhere' is no argument" in target) == (True, True)
+    assert finding.message in (f"{kind} (and 1 more)", f"{target} (and 1 more)")
+
+
 def test_missing_sections_are_a_warning_only():
     finding = gate(BODY)
     assert finding.ok
