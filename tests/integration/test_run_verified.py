@@ -1,5 +1,6 @@
 """A write is verified by the read that its contract names (ADR 41)."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -321,3 +322,15 @@ def test_a_writing_step_is_verified_with_its_own_values_also_if_they_are_not_ret
     done = copied_mark(tmp_path, returns)
     assert (done.code, done.json["verified"]) == (0, True), done.out
     assert done.json["confinement"]["writes"] == "by step"
+
+
+def test_a_verify_with_a_bare_name_is_refused_with_the_whole_id_of_the_tool(tmp_path):
+    folder = make(tmp_path / "project")
+    wrong = folder / "leave_mark.py"
+    wrong.write_bytes(WRITER.replace(b"system/check/mark_facts", b"count_words"))
+    told = "'count_words' is no whole tool id: write `text/count/count_words`"
+    for more in ((), ("-v",), ("--output", "github")):
+        done = pulsus_here(folder, "validate", wrong, *more)
+        assert (done.code, told in done.out) == (3, True), done.out
+    shutil.copy(wrong, folder / "workflows/domains/text/count/leave_mark.py")
+    assert told in pulsus_here(folder, "tools", "check").out

@@ -349,10 +349,24 @@ class App:
 
     def define(self, source: bytes, path: Path) -> ToolSpec | BrokenTool:
         """The tool these bytes are when they lie at `path`."""
+        from dataclasses import replace
+
+        from pulsus.core.contract.declared_call import name_meant_tool
+        from pulsus.core.types import BrokenTool
         from pulsus.routing.discovery.folder_reader import define_tool
 
         limit = self.settings.validation.max_module_bytes
-        return define_tool(source, path, self.workflows_root, max_bytes=limit)
+        tool = define_tool(source, path, self.workflows_root, max_bytes=limit)
+        if isinstance(tool, BrokenTool) or not tool.contract_errors:
+            return tool
+        errors = (name_meant_tool(error, self._tool_ids) for error in tool.contract_errors)
+        return replace(tool, contract_errors=tuple(errors))
+
+    def _tool_ids(self) -> list[str]:
+        """Return the ids of the catalogue. An unreadable catalogue has none, and ends nothing."""
+        with suppress(PulsusError):
+            return [tool.id for tool in self.catalogue.tools]
+        return []
 
     def router(self, person: Approver | None) -> Router:
         """Return the routing pipeline; `person` is None if no person can be asked."""

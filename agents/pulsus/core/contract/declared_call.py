@@ -13,7 +13,7 @@ or an output of the tool that declares the call.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Literal
 
 from pulsus.core.contract.section_names import nearest_name
@@ -26,6 +26,10 @@ _EXPECT = late_pattern(r"(?<=\})\s+expect\s+")
 _REFERENCE = late_pattern(r"\{\{\s*(input|output)\.(\w+)\s*\}\}")
 _BRACES = late_pattern(r"\{\{.*?\}\}|\{\{|\}\}")
 _BARE = late_pattern(r"(?<![\"'\w}])\{\{")
+_NO_WHOLE_ID = late_pattern(r"(.*?'([\w/-]+)' is no whole tool id: write ).*")
+_NEARLY = 80
+"""Likeness, of 100, from which a tool counts as meant: a wrong guess misleads more than none."""
+
 _SHOWN = 80
 _DRY_RUN = "dry_run"
 
@@ -60,6 +64,30 @@ def parse_call(
     except _UnusableCall as error:
         return None, (f"{section}: {error}",)
     return call, ()
+
+
+def name_meant_tool(error: str, list_ids: Callable[[], Sequence[str]]) -> str:
+    """Return the error of a short tool id with the whole id that it probably means.
+
+    Return any other error as it is. `list_ids` gives the ids of the catalogue, which a contract
+    that is read alone does not know.
+    """
+    found = _NO_WHOLE_ID.fullmatch(error)
+    if not found:
+        return error
+    known, short = list_ids(), found[2]
+    meant = [each for each in known if each.endswith(f"/{short}")] or _find_alike(short, known)
+    return found[1] + " or ".join(f"`{each}`" for each in meant) if meant else error
+
+
+def _find_alike(short: str, known: Sequence[str]) -> list[str]:
+    """Return the ids whose name is spelt most like that of the short id; none if none is close."""
+    names = [each.rpartition("/")[2] for each in known]
+    if not names:
+        return []
+    nearest, likeness = nearest_name(short.rpartition("/")[2], names)
+    close = likeness >= _NEARLY
+    return [each for each, name in zip(known, names, strict=True) if close and name == nearest]
 
 
 def list_references(call: DeclaredCall) -> Iterator[tuple[str, str]]:
@@ -135,12 +163,12 @@ def _read_call(line: str, *, may_expect: bool) -> DeclaredCall:
     if short:
         raise _UnusableCall(
             f"{short[1][:_SHOWN]!r} is no whole tool id: write domain/action/name, "
-            "such as `storage/files/file_facts`"
+            "such as `shared/hash/hash_file`"
         )
     if not found:
         raise _UnusableCall(
             f"{line[:_SHOWN]!r} is not `tool-id {{inputs}}`, "
-            'such as `storage/files/file_facts {path: "{{input.path}}"}`'
+            'such as `shared/hash/hash_file {path: "{{input.path}}"}`'
         )
     given, pattern, has_pattern = _split_expected(found[2])
     if has_pattern and not may_expect:

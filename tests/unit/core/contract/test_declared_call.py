@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.contract.declared_call import list_references, parse_call, render_value
+from pulsus.core.contract.declared_call import (
+    list_references,
+    name_meant_tool,
+    parse_call,
+    render_value,
+)
 from pulsus.core.types import DeclaredCall, JsonValue
 
 INPUTS, OUTPUTS = ("unit", "path", "dry_run"), ("backup", "changed")
@@ -137,3 +142,27 @@ def test_a_reference_never_evaluates_the_value_that_it_stands_for(value):
     assert render_value("{{input.x}}", {"x": value}, {}) == value
     written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     assert render_value("={{input.x}}", {"x": value}, {}) == f"={written}"
+
+
+IDS = ("shared/hash/hash_file", "shared/hash/hash_tree", "ops/lint/lint", "code/lint/lint")
+
+
+@pytest.mark.parametrize(
+    ("short", "said"),
+    [
+        ("hash_file", "write `shared/hash/hash_file`"),
+        ("hash/hash_file", "write `shared/hash/hash_file`"),
+        ("hash_flie", "write `shared/hash/hash_file`"),
+        ("lint", "write `ops/lint/lint` or `code/lint/lint`"),
+        ("restart_unit", "write domain/action/name, such as `shared/hash/hash_file`"),
+    ],
+)
+def test_a_short_tool_id_is_answered_with_the_tool_that_it_means(short, said):
+    _, (error,) = read(f"{short} {{}}")
+    named = name_meant_tool(error, lambda: IDS)
+    assert named == f"Verify: {short!r} is no whole tool id: {said}"
+
+
+def test_another_contract_error_does_not_load_the_catalogue():
+    _, (error,) = read("run the tests")
+    assert name_meant_tool(error, lambda: pytest.fail("loaded")) == error
