@@ -170,7 +170,7 @@ def _golden(
     rows = load_queries(path, warnings.append)
     known = frozenset(tool.id for tool in session.app.catalogue.tools)
     return rows, [
-        *map(catalogue_check.warning_finding, warnings),
+        *(catalogue_check.warning_finding(text, path) for text in warnings),
         *ranking_conflicts.unknown_tool_findings(rows, path, known),
     ]
 

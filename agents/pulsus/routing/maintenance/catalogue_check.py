@@ -27,6 +27,7 @@ from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import Catalogue, ToolSpec
 from pulsus.routing.discovery.manifest import UNKNOWN_KEY
+from pulsus.routing.discovery.module_files import is_manifest
 from pulsus.routing.index import discovery_index
 
 Level = Literal["error", "warning", "info"]
@@ -96,9 +97,10 @@ def check_catalogue(
         *_call_findings(catalogue.tools),
         *_unpromoted_findings(catalogue.tools, latest),
         *_same_name(catalogue),
-        *map(
-            warning_finding,
-            (w for w in catalogue.warnings if not w.startswith(discovery_index.NOT_SAVED)),
+        *(
+            warning_finding(*_split_manifest(text, catalogue.root))
+            for text in catalogue.warnings
+            if not text.startswith(discovery_index.NOT_SAVED)
         ),
     ]
 
@@ -124,13 +126,21 @@ def _call_findings(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
             yield CatalogueFinding(code, "warning", tool.path, (tool.id,), reason, fix)
 
 
-def warning_finding(text: str) -> CatalogueFinding:
+def _split_manifest(warning: str, root: Path) -> tuple[str, Path | None]:
+    """Return a warning without the manifest that it begins with, and the path of that manifest."""
+    name, _, text = warning.partition(": ")
+    path = root.parent / name
+    return (text, path) if is_manifest(path.name) and path.is_relative_to(root) else (warning, None)
+
+
+def warning_finding(text: str, path: Path | None = None) -> CatalogueFinding:
     """Return a warning of a reader. An unknown key of a manifest is an error: nothing reads it."""
     if UNKNOWN_KEY in text:
         return CatalogueFinding(
-            "UNKNOWN_KEY", "error", None, (), text, "correct the key, or take it out"
+            "UNKNOWN_KEY", "error", path, (), text, "correct the key, or take it out"
         )
-    return CatalogueFinding("WARNING", "warning", None, (), text, "correct the file it names")
+    fix = "correct the file" if path else "correct the file it names"
+    return CatalogueFinding("WARNING", "warning", path, (), text, fix)
 
 
 def find_git_ignored(

@@ -101,6 +101,22 @@ def test_every_finding_has_advice():
     assert all(f.fix and f.reason and "\n" not in f.fix + f.reason for f in found)
 
 
+def test_a_warning_about_a_manifest_names_its_file_so_that_github_annotates_it():
+    warnings = (
+        "w/domains/a/b/c.tool.yaml: unknown key 'intnets': the nearest is 'intents'",
+        "w/domains/a/b/tool.toml: line 1: not closed",
+        "elsewhere/domains/a/b/tool.toml: line 1: not closed",
+    )
+    known, broken, other = check_catalogue(Catalogue(Path("/p/w"), (), warnings=warnings), {})
+    assert (known.code, known.path) == ("UNKNOWN_KEY", Path("/p/w/domains/a/b/c.tool.yaml"))
+    assert known.reason == "unknown key 'intnets': the nearest is 'intents'"
+    assert (broken.path, broken.reason) == (
+        Path("/p/w/domains/a/b/tool.toml"),
+        "line 1: not closed",
+    )
+    assert (other.path, other.reason) == (None, warnings[2])
+
+
 def test_no_record_of_use_does_not_make_every_tool_unused():
     assert list(find_unused([tool("a/b/c")], {}, {}, now=NOW, days=None)) == []
 
