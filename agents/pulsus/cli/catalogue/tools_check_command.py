@@ -111,7 +111,7 @@ def _findings(
     tell("checking the catalogue: each tool is searched with its own words …")
     app = session.app
     latest = {r.tool_id: r for r in promotion_records.read_all(app.workflows_root)}
-    found = catalogue_check.check_catalogue(app.catalogue, latest)
+    found = catalogue_check.check_catalogue(app.catalogue, latest, app.project)
     found += catalogue_check.find_git_ignored(app.catalogue, app.project, app.workflows_root)
     first = _first(session)
     hidden = {found.shared for found in app.catalogue.shadowed}
@@ -243,7 +243,7 @@ def _tell(session: CommandSession, found: Sequence[CatalogueFinding]) -> None:
         grouped = console.width() is not None and session.verbosity <= 0
         _listed(_grouped(rows) if grouped else rows, console.width())
         click.echo()
-        console.table(("code", "what to do"), sorted({(f.code, f.fix) for f in shown}))
+        console.table(("code", "what to do"), _advice(shown, grouped=grouped))
         click.echo()
     more = "" if session.verbosity > 0 or not counts["info"] else " (-v lists them)"
     totals = (console.counted(counts[level], name) for level, name in NAMES.items())
@@ -265,6 +265,20 @@ def _grouped(rows: Sequence[tuple[str, str, str, str]]) -> list[tuple[str, str, 
         rest = f" and {len(abouts) - _NAMED} more (-v lists them)"
         found.append((level, code, f"{len(abouts)} times", f"{reason}: {named}{rest}"))
     return found
+
+
+def _advice(found: Sequence[CatalogueFinding], *, grouped: bool) -> list[tuple[str, str]]:
+    """Return what to do about each code; of many commands for one code the first if `grouped`."""
+    fixes: dict[str, list[str]] = {}
+    for code, fix in sorted({(finding.code, finding.fix) for finding in found}):
+        fixes.setdefault(code, []).append(fix)
+    rows = []
+    for code, every in fixes.items():
+        many = grouped and len(every) >= _MANY
+        rows += [(code, fix) for fix in (every[:1] if many else every)]
+        if many:
+            rows.append((code, f"and {len(every) - 1} more like it (-v lists them)"))
+    return rows
 
 
 def _listed(rows: Sequence[tuple[str, str, str, str]], width: int | None) -> None:

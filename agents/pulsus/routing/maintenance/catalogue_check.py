@@ -24,6 +24,7 @@ from pulsus.core.contract.declared_call_check import check_call
 from pulsus.core.memory.past_routes import PastRoute, latest_per_run
 from pulsus.core.rankers.intent_phrases import share_of_anti_intent
 from pulsus.core.storage.records.promotion_records import PromotionRecord
+from pulsus.core.storage.records.promotion_target import command_to_promote
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import Catalogue, ToolSpec
 from pulsus.routing.discovery.manifest import UNKNOWN_KEY
@@ -85,9 +86,12 @@ class SharedIntent:
 
 
 def check_catalogue(
-    catalogue: Catalogue, latest: Mapping[str, PromotionRecord]
+    catalogue: Catalogue, latest: Mapping[str, PromotionRecord], project: Path
 ) -> list[CatalogueFinding]:
-    """Everything the files tell. `latest` maps a tool's id to its last promotion."""
+    """Everything the files tell. `latest` maps a tool's id to its last promotion.
+
+    The commands in the findings are for the folder `project`.
+    """
     return [
         *_broken_findings(catalogue),
         *_same_bytes([t for t in catalogue.tools if not _is_deprecated(t, latest)]),
@@ -95,7 +99,7 @@ def check_catalogue(
         *_shadowed_findings(catalogue),
         *_incomplete_findings(catalogue.tools),
         *_call_findings(catalogue.tools),
-        *_unpromoted_findings(catalogue.tools, latest),
+        *_unpromoted_findings(catalogue.tools, latest, project),
         *_same_name(catalogue),
         *(
             warning_finding(*_split_manifest(text, catalogue.root))
@@ -331,12 +335,12 @@ def _incomplete_findings(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding
 
 
 def _unpromoted_findings(
-    tools: Sequence[ToolSpec], latest: Mapping[str, PromotionRecord]
+    tools: Sequence[ToolSpec], latest: Mapping[str, PromotionRecord], project: Path
 ) -> Iterator[CatalogueFinding]:
     """Yield tools that routing finds and nothing runs: never promoted, or changed since."""
-    fix = "pulsus promote it"
     for tool in tools:
         record = latest.get(tool.id)
+        fix = command_to_promote(tool, project)
         if record is None or record.removed:
             gone = f"removed with {record.id}" if record else "never promoted"
             reason = f"found, but {gone}: it will not be run"

@@ -11,12 +11,11 @@ The hash (sha256) of the bytes must be that of the promoted version. Nothing her
 from __future__ import annotations
 
 import logging
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
 from pulsus.core.contract.effective_kind import get_stricter_kind
-from pulsus.core.storage.records.promotion_target import Target
+from pulsus.core.storage.records.promotion_target import Target, command_to_promote
 from pulsus.core.types import ToolSpec
 from pulsus.errors import Denied, NotPromoted, RecordUnknown
 from pulsus.execution.confinement.choose_confinement import Mode
@@ -53,14 +52,9 @@ def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> ToolSpe
     target = Target(tool.domain, tool.action, tool.name)
     promoted = project.promoter().current(target, digest(source))
     if promoted is None:
-        where = tool.path
-        if where.is_relative_to(project.project):
-            where = where.relative_to(project.project)
-        shared = "" if tool.domain is None else f"--domain {tool.domain} "
         raise NotPromoted(
             f"{tool.id} is not promoted in its present form, and only promoted tools are run",
-            hint=f"prove and promote it: pulsus promote {shlex.quote(str(where))} "
-            f"{shared}--action {tool.action}",
+            hint=f"prove and promote it: {command_to_promote(tool, project.project)}",
             tool=tool.id,
         )
     return replace(tool, kind=get_stricter_kind(tool.kind, promoted.kind))

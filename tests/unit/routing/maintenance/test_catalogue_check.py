@@ -17,12 +17,13 @@ from pulsus.routing.maintenance.catalogue_check import (
 from tests.ranking import tool
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
+PROJECT = Path("/p")
 
 
 def findings(*tools, **fields):
     """Codes with their finding, without what every unpromoted tool gets."""
     catalogue = Catalogue(Path("/w"), tools, **fields)
-    return [f for f in check_catalogue(catalogue, {}) if f.code != "NOT_PROMOTED"]
+    return [f for f in check_catalogue(catalogue, {}, PROJECT) if f.code != "NOT_PROMOTED"]
 
 
 def codes(*tools, **fields):
@@ -96,7 +97,9 @@ def test_a_broken_file_and_a_contract_error_are_errors():
 def test_every_finding_has_advice():
     one = replace(tool("a/b/one", "x", anti_intents=("x",)), missing_sections=("Args",))
     two = replace(tool("c/b/one"), sha256=one.sha256)
-    found = check_catalogue(Catalogue(Path("/w"), (one, two), warnings=("m.yaml: odd",)), {})
+    found = check_catalogue(
+        Catalogue(Path("/w"), (one, two), warnings=("m.yaml: odd",)), {}, PROJECT
+    )
     assert len({f.code for f in found}) >= 6
     assert all(f.fix and f.reason and "\n" not in f.fix + f.reason for f in found)
 
@@ -107,7 +110,9 @@ def test_a_warning_about_a_manifest_names_its_file_so_that_github_annotates_it()
         "w/domains/a/b/tool.toml: line 1: not closed",
         "elsewhere/domains/a/b/tool.toml: line 1: not closed",
     )
-    known, broken, other = check_catalogue(Catalogue(Path("/p/w"), (), warnings=warnings), {})
+    known, broken, other = check_catalogue(
+        Catalogue(Path("/p/w"), (), warnings=warnings), {}, PROJECT
+    )
     assert (known.code, known.path) == ("UNKNOWN_KEY", Path("/p/w/domains/a/b/c.tool.yaml"))
     assert known.reason == "unknown key 'intnets': the nearest is 'intents'"
     assert (broken.path, broken.reason) == (
@@ -115,6 +120,18 @@ def test_a_warning_about_a_manifest_names_its_file_so_that_github_annotates_it()
         "line 1: not closed",
     )
     assert (other.path, other.reason) == (None, warnings[2])
+
+
+def test_the_advice_for_a_tool_that_is_not_promoted_is_a_command_that_promotes_it():
+    own = replace(tool("a/b/c"), path=PROJECT / "my tools/domains/a/b/c.py")
+    shared = replace(
+        tool("shared/b/c"), domain=None, action="b", path=Path("/else/shared_tools/b/c.py")
+    )
+    found = check_catalogue(Catalogue(PROJECT / "my tools", (own, shared)), {}, PROJECT)
+    assert [f.fix for f in found if f.code == "NOT_PROMOTED"] == [
+        "pulsus promote 'my tools/domains/a/b/c.py' --domain a --action b",
+        "pulsus promote /else/shared_tools/b/c.py --action b",
+    ]
 
 
 def test_no_record_of_use_does_not_make_every_tool_unused():
@@ -166,6 +183,6 @@ def test_a_few_routes_on_record_do_not_make_the_other_tools_unused():
 
 def test_a_cache_that_could_not_be_written_is_no_finding():
     catalogue = Catalogue(Path("/w"), (), warnings=("discovery index not saved: Read-only",))
-    assert check_catalogue(catalogue, {}) == []
+    assert check_catalogue(catalogue, {}, PROJECT) == []
     other = Catalogue(Path("/w"), (), warnings=("synonyms.toml is not used",))
-    assert [f.code for f in check_catalogue(other, {})] == ["WARNING"]
+    assert [f.code for f in check_catalogue(other, {}, PROJECT)] == ["WARNING"]

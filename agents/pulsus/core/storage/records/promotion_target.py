@@ -12,11 +12,13 @@ import errno
 import keyword
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pulsus
+from pulsus.core.types import ToolSpec
 from pulsus.errors import TargetRefused, WorkflowsMissing, storage_error
 from pulsus.fast_dataclass import dataclass
 from pulsus.late_pattern import late_pattern
@@ -67,6 +69,13 @@ class Target:
     def path(self, workflows_root: Path) -> Path:
         """Return the module's path."""
         return workflows_root.joinpath(*self.folders, f"{self.name}.py")
+
+
+def command_to_promote(tool: ToolSpec, project: Path) -> str:
+    """Return the command that promotes a tool in the place where it lies."""
+    path = tool.path.relative_to(project) if tool.path.is_relative_to(project) else tool.path
+    domain = "" if tool.domain is None else f"--domain {tool.domain} "
+    return f"pulsus promote {shlex.quote(str(path))} {domain}--action {tool.action}"
 
 
 def checked_root(workflows_root: Path) -> Path:
