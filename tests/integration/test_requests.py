@@ -134,6 +134,7 @@ def test_an_approved_plan_runs_exactly_the_plan_shown(server):
     (step,) = found["plan"]["steps"]
     assert (found["kind"], step["tool"], step["kind"]) == ("plan", "system/count/things", "write")
     assert step["does"].startswith("Leave a mark")
+    assert step["side_effects"] == ""  # it declares none; clients read this key, too
     assert f"    does: {step['does']}" in found["shown"]["plan"]
     assert (server.project / "mark").read_bytes() == before
     status, answer = approve(server, made["id"])

@@ -105,6 +105,7 @@ class PlanCarrier:
                     "inputs": row["inputs"],
                     "control": {key: row[key] for key in row if key not in _PLAIN_KEYS},
                     "does": describe_tool(tool) if tool else "",
+                    "side_effects": (tool.side_effects if tool else None) or "",
                 }
             )
         shown: dict[str, JsonValue] = {

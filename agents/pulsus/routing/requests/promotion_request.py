@@ -111,6 +111,7 @@ class PromotionCarrier:
             "effects": {"declared": _effects_row(tool.effects), "observed": fields["observed"]},
             "network": fields["network"],
             "does": describe_tool(tool),
+            "side_effects": tool.side_effects or "",
             "bump": fields["bump"],
             "owner": fields["owner"],
             "replaces": fields["replaces"],
