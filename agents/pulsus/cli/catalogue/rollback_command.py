@@ -80,7 +80,8 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
     module = replace(module, notes=(*module.notes, *_describe(path, kept, now)))
     delivery = promote_command.deliver(session, module, promoter, approved=yes)
     promote_command.print_delivery(session, target, delivery)
-    if missing and path.exists():
+    made = delivery.promotion
+    if missing and made and not made.created:  # else the line of the promotion says it
         console.note(f"{relative(path, app.project)} was missing and is back")
 
 
