@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pulsus.core.compose.selection.choose_policy import PolicyChoice
@@ -97,6 +97,7 @@ def test_any_answer_gives_an_intent_of_the_catalogue(request_text, answer):
 
 @settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(st.sampled_from([*WORDS, "and", "then", ",", ".", "as a"]), max_size=14))
+@example(["Count", "who", "a"])
 def test_clauses_are_distinct_and_sure_or_the_request_is_whole(said):
     text = " ".join(said)
     found = split_request(text, lambda t: INDEX.rank(t, limit=3), floor=0.55)

@@ -150,7 +150,9 @@ def takes_pairs(tool: ToolSpec, wording: str) -> bool:
     """Return True if the wording has pairs such as `job=api`, and an input takes a mapping."""
     pairs = _PAIR.findall(wording)
     fields = field_stems(tool)
-    return has_mapping_input(tool) and any(stem(words(p)[0]) not in fields for p in pairs)
+    return has_mapping_input(tool) and any(
+        stem(name) not in fields for p in pairs for name in words(p)[:1]
+    )
 
 
 def _find_field_with_value(tool: ToolSpec, wording: str) -> int | None:
@@ -227,7 +229,8 @@ def _says_value(tool: ToolSpec, wording: str, *, lists: bool) -> bool:
     if _names_field(tool, " ".join(said)):
         return True
     names = [[stem(word) for word in words(field)] for field in vocabulary.fields]
-    if _DIFFERS.match(wording) and [said[0]] in names and said[0] not in owned:
+    verb = said[0] if said else ""  # "files that are" says no more
+    if _DIFFERS.match(wording) and [verb] in names and verb not in owned:
         return True
     state = _IS_STATE.match(wording)
     key = stem(state[1].lower()) if state else ""

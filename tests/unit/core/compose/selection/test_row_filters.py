@@ -114,3 +114,14 @@ def test_pairs_belong_to_a_tool_that_takes_a_mapping():
 
 def test_a_clause_that_relates_two_things_is_no_filter():
     assert find_filter(FOUND, "the accounts and the keys that rsync calls them") is None
+
+
+@pytest.mark.parametrize("end", ["that are", "which is", "who a", "that", "whose"])
+def test_a_request_that_ends_before_it_says_which_rows_has_no_filter(end):
+    text = f"open files {end}"
+    assert find_filter(FOUND, text) is None
+
+
+def test_a_pair_without_a_name_is_none():
+    takes = replace(OPEN_FILES, args=(arg("labels", "dict[str, str]"),))
+    assert not takes_pairs(takes, "open files with _=-")
