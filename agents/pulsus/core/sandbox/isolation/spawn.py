@@ -1,7 +1,7 @@
 """Start bubblewrap, as a user or dropped from root (spec §17). Effect: starts a process.
 
-The sandbox is pinned to one core (affinity) here. If Pulsus runs as root, `drop_root.py` becomes
-the user `nobody` first. The arguments are made in `bwrap_arguments.py`.
+The sandbox is pinned to one core (affinity) here. If Pulsus runs as root, `drop_root.py` first
+changes to the user `nobody`. The arguments are made in `bwrap_arguments.py`.
 """
 
 from __future__ import annotations
