@@ -351,7 +351,7 @@ class App:
         """The tool these bytes are when they lie at `path`."""
         from dataclasses import replace
 
-        from pulsus.core.contract.declared_call import name_meant_tool
+        from pulsus.core.contract.declared_call import describe_errors
         from pulsus.core.types import BrokenTool
         from pulsus.routing.discovery.folder_reader import define_tool
 
@@ -359,8 +359,7 @@ class App:
         tool = define_tool(source, path, self.workflows_root, max_bytes=limit)
         if isinstance(tool, BrokenTool) or not tool.contract_errors:
             return tool
-        errors = (name_meant_tool(error, self._tool_ids) for error in tool.contract_errors)
-        return replace(tool, contract_errors=tuple(errors))
+        return replace(tool, contract_errors=describe_errors(tool.contract_errors, self._tool_ids))
 
     def _tool_ids(self) -> list[str]:
         """Return the ids of the catalogue. An unreadable catalogue has none, and ends nothing."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pulsus.errors import PulsusError
 from pulsus.fast_dataclass import dataclass
@@ -168,6 +168,20 @@ class DeclaredCall:
     has_expected: bool = False
 
 
+class ShortToolId(NamedTuple):
+    """A contract error: `section` names a tool by `written`, which is only a part of its id.
+
+    The whole id is in the catalogue, which the reader of one contract does not know. So
+    `core/contract/declared_call.py` makes the text.
+    """
+
+    section: str
+    written: str
+
+
+ContractError = str | ShortToolId
+
+
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """Ranking hints from a file beside the tool (spec §15). Running the tool never reads them.
@@ -233,7 +247,7 @@ class ToolSpec:
     examples: tuple[Example, ...] = ()
     manifest: Manifest | None = None
     missing_sections: tuple[str, ...] = ()
-    contract_errors: tuple[str, ...] = ()
+    contract_errors: tuple[ContractError, ...] = ()
     composed: bool = False
     success_statuses: tuple[int, ...] = ()
     target: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Literal
 
 from pulsus.core.contract.section_names import nearest_name
-from pulsus.core.types import DeclaredCall, JsonValue, ToolSpec
+from pulsus.core.types import ContractError, DeclaredCall, JsonValue, ShortToolId, ToolSpec
 from pulsus.late_pattern import late_pattern
 
 _CALL = late_pattern(r"([A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+){2})\s+(\{.*)")
@@ -26,11 +26,12 @@ _EXPECT = late_pattern(r"(?<=\})\s+expect\s+")
 _REFERENCE = late_pattern(r"\{\{\s*(input|output)\.(\w+)\s*\}\}")
 _BRACES = late_pattern(r"\{\{.*?\}\}|\{\{|\}\}")
 _BARE = late_pattern(r"(?<![\"'\w}])\{\{")
-_NO_WHOLE_ID = late_pattern(r"(.*?'([\w/-]+)' is no whole tool id: write ).*")
 _NEARLY = 80
 """Likeness, of 100, from which a tool counts as meant: a wrong guess misleads more than none."""
 
 _SHOWN = 80
+_ID = "shared/hash/hash_file"
+"""The tool id that errors show as an example."""
 _DRY_RUN = "dry_run"
 
 VerifyGap = Literal["missing", "unrelated"]
@@ -45,7 +46,7 @@ def parse_call(
     text: str | None,
     inputs: Collection[str] | None,
     outputs: Collection[str],
-) -> tuple[DeclaredCall | None, tuple[str, ...]]:
+) -> tuple[DeclaredCall | None, tuple[ContractError, ...]]:
     """Return (the call, errors) of the section `Verify` or `Undo`; (None, ()) for `none`.
 
     `inputs` and `outputs` are the names that a reference may use. `inputs` is None if the tool
@@ -55,6 +56,8 @@ def parse_call(
     line = " ".join(part for each in (text or "").split("\n") if (part := each.strip()))
     if line.rstrip(".").lower() in ("", "none"):
         return None, ()
+    if short := _SHORT_CALL.fullmatch(line):
+        return None, (ShortToolId(section, short[1][:_SHOWN]),)
     try:
         call = _read_call(line, may_expect=section == "Verify")
         for kind, name in list_references(call):
@@ -66,18 +69,21 @@ def parse_call(
     return call, ()
 
 
-def name_meant_tool(error: str, list_ids: Callable[[], Sequence[str]]) -> str:
-    """Return the error of a short tool id with the whole id that it probably means.
+def describe_errors(
+    errors: Sequence[ContractError], list_ids: Callable[[], Sequence[str]] = tuple
+) -> tuple[str, ...]:
+    """Return the errors as texts. A short tool id is answered with the whole id that it means.
 
-    Return any other error as it is. `list_ids` gives the ids of the catalogue, which a contract
-    that is read alone does not know.
+    `list_ids` gives the ids of the catalogue. It is called only if an error needs them.
     """
-    found = _NO_WHOLE_ID.fullmatch(error)
-    if not found:
-        return error
-    known, short = list_ids(), found[2]
+    return tuple(e if isinstance(e, str) else _describe_short(e, list_ids()) for e in errors)
+
+
+def _describe_short(error: ShortToolId, known: Sequence[str]) -> str:
+    short = error.written
     meant = [each for each in known if each.endswith(f"/{short}")] or _find_alike(short, known)
-    return found[1] + " or ".join(f"`{each}`" for each in meant) if meant else error
+    wanted = " or ".join(f"`{each}`" for each in meant) or f"domain/action/name, such as `{_ID}`"
+    return f"{error.section}: {short!r} is no whole tool id: write {wanted}"
 
 
 def _find_alike(short: str, known: Sequence[str]) -> list[str]:
@@ -159,16 +165,10 @@ def _write_out(value: JsonValue) -> str:
 
 def _read_call(line: str, *, may_expect: bool) -> DeclaredCall:
     found = _CALL.fullmatch(line)
-    short = _SHORT_CALL.fullmatch(line)
-    if short:
-        raise _UnusableCall(
-            f"{short[1][:_SHOWN]!r} is no whole tool id: write domain/action/name, "
-            "such as `shared/hash/hash_file`"
-        )
     if not found:
         raise _UnusableCall(
             f"{line[:_SHOWN]!r} is not `tool-id {{inputs}}`, "
-            'such as `shared/hash/hash_file {path: "{{input.path}}"}`'
+            f'such as `{_ID} {{path: "{{{{input.path}}}}"}}`'
         )
     given, pattern, has_pattern = _split_expected(found[2])
     if has_pattern and not may_expect:

@@ -26,6 +26,7 @@ from pulsus.core.types import (
     ApprovalLevel,
     ArgSpec,
     BrokenTool,
+    ContractError,
     DeclaredCall,
     Kind,
     Manifest,
@@ -172,12 +173,12 @@ def _read_action_sections(
     kind: Kind,
     args: tuple[ArgSpec, ...],
     returns: tuple[OutputSpec, ...],
-) -> tuple[_ActionSections, tuple[str, ...]]:
+) -> tuple[_ActionSections, tuple[ContractError, ...]]:
     """Return the sections of a tool that acts, and their errors."""
     inputs, outputs = _list_example_arguments(args), tuple(each.name for each in returns)
     target, target_errors = docstring.parse_target(sections.get("Target"), inputs)
     calls: dict[str, DeclaredCall | None] = {}
-    errors = list(target_errors)
+    errors: list[ContractError] = list(target_errors)
     for name in ("Verify", "Undo"):
         calls[name], found = declared_call.parse_call(name, sections.get(name), inputs, outputs)
         errors += found

@@ -22,6 +22,7 @@ from pulsus.core.types import (
     InlineFile,
     Manifest,
     OutputSpec,
+    ShortToolId,
     ToolSpec,
 )
 from pulsus.fast_dataclass import dataclass
@@ -119,6 +120,11 @@ def _read_tool(raw: dict[str, Any]) -> ToolSpec:
             raw[name] = DeclaredCall(**raw[name])
     if "manifest" in raw:
         raw["manifest"] = _read_manifest(raw["manifest"])
+    if "contract_errors" in raw:
+        raw["contract_errors"] = tuple(
+            error if isinstance(error, str) else ShortToolId(*error)
+            for error in raw["contract_errors"]
+        )
     return ToolSpec(**_lists_to_tuples(raw))
 
 

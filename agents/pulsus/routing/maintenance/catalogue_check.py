@@ -19,7 +19,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
-from pulsus.core.contract.declared_call import VerifyGap, find_verify_gap, name_meant_tool
+from pulsus.core.contract.declared_call import VerifyGap, describe_errors, find_verify_gap
 from pulsus.core.contract.declared_call_check import check_call
 from pulsus.core.memory.past_routes import PastRoute, latest_per_run
 from pulsus.core.rankers.intent_phrases import share_of_anti_intent
@@ -235,9 +235,8 @@ def _broken_findings(catalogue: Catalogue) -> Iterator[CatalogueFinding]:
     for broken in catalogue.broken:
         yield CatalogueFinding(broken.code, "error", broken.path, (), broken.reason, fix)
     for tool in catalogue.tools:
-        for error in tool.contract_errors:
-            said = name_meant_tool(error, lambda: [each.id for each in catalogue.tools])
-            yield CatalogueFinding("CONTRACT_ERROR", "error", tool.path, (tool.id,), said, fix)
+        for error in describe_errors(tool.contract_errors, lambda: [t.id for t in catalogue.tools]):
+            yield CatalogueFinding("CONTRACT_ERROR", "error", tool.path, (tool.id,), error, fix)
 
 
 def _is_deprecated(tool: ToolSpec, latest: Mapping[str, PromotionRecord]) -> bool:

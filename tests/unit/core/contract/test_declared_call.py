@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.core.contract.declared_call import (
+    describe_errors,
     list_references,
-    name_meant_tool,
     parse_call,
     render_value,
 )
@@ -89,7 +89,8 @@ def test_a_declared_call_is_read_as_written(text, call):
     ],
 )
 def test_a_call_that_cannot_be_read_is_an_error_that_says_why(text, said):
-    call, (error,) = read(text)
+    call, errors = read(text)
+    (error,) = describe_errors(errors)
     assert call is None
     assert error.startswith("Verify: ")
     assert said in error
@@ -158,11 +159,17 @@ IDS = ("shared/hash/hash_file", "shared/hash/hash_tree", "ops/lint/lint", "code/
     ],
 )
 def test_a_short_tool_id_is_answered_with_the_tool_that_it_means(short, said):
-    _, (error,) = read(f"{short} {{}}")
-    named = name_meant_tool(error, lambda: IDS)
-    assert named == f"Verify: {short!r} is no whole tool id: {said}"
+    _, errors = read(f"{short} {{}}")
+    assert describe_errors(errors, lambda: IDS) == (
+        f"Verify: {short!r} is no whole tool id: {said}",
+    )
 
 
 def test_another_contract_error_does_not_load_the_catalogue():
-    _, (error,) = read("run the tests")
-    assert name_meant_tool(error, lambda: pytest.fail("loaded")) == error
+    _, errors = read("run the tests")
+    assert describe_errors(errors, lambda: pytest.fail("loaded")) == errors
+
+
+def test_an_error_that_quotes_a_short_tool_id_is_not_rewritten():
+    quoted = ("Kind: 'lint' is no whole tool id: write read",)
+    assert describe_errors(quoted, lambda: IDS) == quoted

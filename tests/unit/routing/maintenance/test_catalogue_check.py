@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.core.memory.past_routes import PastRoute
-from pulsus.core.types import BrokenTool, Catalogue, Shadowed
+from pulsus.core.types import BrokenTool, Catalogue, Shadowed, ShortToolId
 from pulsus.routing.maintenance.catalogue_check import (
     check_catalogue,
     find_unused,
@@ -92,6 +92,12 @@ def test_a_broken_file_and_a_contract_error_are_errors():
         ("NO_ENTRY", "error"),
         ("CONTRACT_ERROR", "error"),
     ]
+
+
+def test_a_short_tool_id_is_answered_with_the_whole_id_in_the_catalogue():
+    bad = replace(tool("a/b/c"), contract_errors=(ShortToolId("Undo", "hash"),))
+    (found,) = findings(bad, tool("shared/files/hash"))
+    assert found.reason == "Undo: 'hash' is no whole tool id: write `shared/files/hash`"
 
 
 def test_every_finding_has_advice():

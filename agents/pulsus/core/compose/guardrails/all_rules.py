@@ -22,6 +22,7 @@ from pulsus.core.compose.guardrails import (
     format_strings,
     nondeterminism,
 )
+from pulsus.core.contract.declared_call import describe_errors
 from pulsus.core.python_source import python_literals
 from pulsus.core.python_source.scopes import Problem, Syntax
 from pulsus.core.types import ToolSpec
@@ -78,7 +79,7 @@ def _check_contract(tool: ToolSpec, *, writes: bool) -> Iterator[str]:
     missing = [n for n in tool.missing_sections if tool.args or n != "Args"]
     if missing:
         yield f"the docstring lacks {', '.join(missing)}: every section of the contract is needed"
-    yield from tool.contract_errors
+    yield from describe_errors(tool.contract_errors)
     if "Kind" not in tool.missing_sections and not tool.kind_declared:
         yield "Kind: must be resolve, read or write"
     for arg in tool.args:

@@ -20,7 +20,7 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
 
-from pulsus.core.contract.declared_call import find_verify_gap
+from pulsus.core.contract.declared_call import describe_errors, find_verify_gap
 from pulsus.core.contract.entry_point import find_exchanged_entry
 from pulsus.core.python_source import python_parser
 from pulsus.core.python_source.builtin_uses import find_builtin_uses
@@ -231,7 +231,7 @@ def _check_contract(tool: ToolSpec) -> tuple[str, ...]:
             "Kind: write needs an argument `dry_run: bool`, with which nothing is changed: "
             "it is what the dry run calls it with",
         )
-    return tool.contract_errors
+    return describe_errors(tool.contract_errors)
 
 
 def _is_untestable_write(tool: ToolSpec) -> bool:

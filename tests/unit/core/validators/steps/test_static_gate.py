@@ -29,6 +29,12 @@ def test_every_contract_error_has_its_line_of_output():
     assert finding.message in (f"{kind} (and 1 more)", f"{target} (and 1 more)")
 
 
+def test_a_short_tool_id_is_refused_without_a_catalogue_too():
+    finding = gate(DOCUMENTED.replace("Kind: read", "Kind: write\n\nVerify: hash_file {}"))
+    assert not finding.ok
+    assert "Verify: 'hash_file' is no whole tool id: write domain/action/name" in finding.message
+
+
 def test_missing_sections_are_a_warning_only():
     finding = gate(BODY)
     assert finding.ok
