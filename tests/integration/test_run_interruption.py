@@ -49,6 +49,19 @@ CAREFUL = SLOW.replace(
 DEAF = SLOW.replace(
     b"    child =", b"    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    child ="
 ).replace(b"import os\n", b"import os\nimport signal\n")
+WITH_TEMPORARY = (
+    SLOW.replace(b"def run(", b"def work(")
+    + b"""
+
+def run(folder: str) -> str:
+    temporary = Path(folder, "part.tmp")
+    temporary.touch()
+    try:
+        return work(folder)
+    finally:
+        temporary.unlink()
+"""
+)
 
 
 def until(condition, seconds=PATIENCE_SECONDS):
@@ -116,6 +129,14 @@ def test_sigkill_of_pulsus_ends_the_tool_and_its_children(tmp_path):
 def test_a_tool_may_tidy_up_before_it_ends(tmp_path):
     assert ended(tmp_path, CAREFUL, signal.SIGTERM)[0] == 143
     assert (tmp_path / "tidy").exists()
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_an_interrupted_tool_removes_its_temporary_file(tmp_path, number):
+    """A backup that Ctrl-C ended left 400 MB beside the archive."""
+    ended(tmp_path, WITH_TEMPORARY, number)
+    assert not list(tmp_path.glob("*.tmp"))
 
 
 @pytest.mark.seconds

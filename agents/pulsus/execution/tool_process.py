@@ -264,6 +264,8 @@ def _run_in_worker(
                 pump.run(encode(process.environment), timeout_s)
                 if pump.cancelled:
                     raise Aborted("it was cancelled")
+                if not pump.ended and pump.answer is None:  # its time is up, or it sends too much
+                    end_tool_process.ask_to_end(process.pid, streams)
             except (Terminated, HungUp, KeyboardInterrupt, Aborted):
                 end_tool_process.ask_to_end(process.pid, streams)
                 raise

@@ -446,6 +446,32 @@ def test_a_tool_that_hangs_is_ended_with_its_children(tmp_path):
     wait_until_gone(tmp_path / "pid")
 
 
+def test_a_tool_whose_time_is_up_removes_its_temporary_file(tmp_path):
+    text = '''
+    """Wait."""
+
+    import os
+    import time
+    from pathlib import Path
+
+
+    def run(folder: str):
+        try:
+            Path(folder, "part.tmp").touch()
+            if os.fork() == 0:
+                os.kill(os.getpid(), 15)
+            Path(folder, "seen").write_text(str(os.wait()[1]) + str(os.listdir(folder)))
+            time.sleep(300)
+        finally:
+            Path(folder, "part.tmp").unlink()
+            Path(folder, "tidied").open("a").write("once")
+    '''
+    assert "still running" in str(failure(text, folder=str(tmp_path), timeout_s=1.5))
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["seen", "tidied"]
+    assert (tmp_path / "tidied").read_text("utf-8") == "once"
+    assert (tmp_path / "seen").read_text("utf-8") == "15['part.tmp']"
+
+
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see processes")
 def test_a_leftover_process_does_not_delay_the_run_and_is_ended(tmp_path):
     started = time.monotonic()

@@ -20,7 +20,7 @@ import sys
 import time
 import traceback
 import types
-from typing import Any
+from typing import Any, NoReturn
 
 import pulsus.steps
 from pulsus.core.sandbox.harness.load_and_call import load_module, run_entry
@@ -53,6 +53,10 @@ class BadExitStatus(RuntimeError):
 
 class BytesChanged(RuntimeError):
     """The bytes that arrived are not those that were hashed."""
+
+
+class AskedToEnd(SystemExit):
+    """SIGTERM asked the tool to end. Its `finally` blocks run, and remove temporary files."""
 
 
 class StepRunner:
@@ -114,6 +118,8 @@ def perform(job: dict[str, Any], steps: StepCaller | None = None) -> dict[str, A
         stage = "result"
         check_json(result)
         return {"ok": True, "result": result}
+    except AskedToEnd:
+        raise
     except StepFailed as error:
         return {**error.report, "stage": stage, "ok": False}
     except BaseException as error:  # noqa: BLE001 - SystemExit is a failure too
@@ -283,10 +289,29 @@ def end_quickly() -> None:
 
 def answer(job: dict[str, Any], result_fd: int, steps: StepCaller | None = None) -> None:
     """Perform the job and send the report. `steps` runs its steps, if this process does not."""
-    os.register_at_fork(after_in_child=lambda: os.close(result_fd))
+    os.register_at_fork(after_in_child=lambda: _become_child_of_tool(result_fd))
     sys.argv = [job["tool"]["filename"]]
     parent = os.getpid()
-    report = perform(job, steps)
-    if os.getpid() != parent:  # a child that the tool forked came back here
+    try:
+        signal.signal(signal.SIGTERM, _raise_asked_to_end)
+        report = perform(job, steps)
+        if os.getpid() != parent:  # a child that the tool forked came back here
+            os._exit(1)
+        write(result_fd, encode(report, job["max_result_bytes"]))
+    except AskedToEnd:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        with contextlib.suppress(OSError):  # the confinement may refuse it
+            os.kill(os.getpid(), signal.SIGTERM)
         os._exit(1)
-    write(result_fd, encode(report, job["max_result_bytes"]))
+
+
+def _raise_asked_to_end(number: int, _: types.FrameType | None) -> NoReturn:
+    signal.signal(number, signal.SIG_IGN)  # a second signal does not stop the tidying up
+    raise AskedToEnd(number)
+
+
+def _become_child_of_tool(result_fd: int) -> None:
+    """Drop what only the tool's own process may do: a child that ends tidies up nothing."""
+    os.close(result_fd)
+    if signal.getsignal(signal.SIGTERM) is _raise_asked_to_end:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
