@@ -107,12 +107,26 @@ def test_a_file_that_cannot_be_read_is_refused_beside_the_reports_of_the_others(
     assert (named.code, named.out) == (2, "")
 
 
-def test_a_link_out_of_the_folder_is_reported_with_its_own_path(many, tmp_path):
-    (tmp_path / "outside.py").write_text("no module at all", encoding="utf-8")
+def test_a_module_behind_a_link_out_of_the_folder_is_refused_with_its_own_path(many, tmp_path):
+    (tmp_path / "outside.py").write_text(DOCUMENTED, encoding="utf-8")
     (many / "mine" / "out.py").symlink_to(tmp_path / "outside.py")
     (many / "mine" / "same.py").symlink_to("double.py")
     done = pulsus_here(many, "validate", "mine", "--output", "json")
     assert verdicts(done) == {**EXPECTED, "mine/out.py": ("refused", "static")}
+    (found,) = (one for one in done.json["modules"] if one["path"] == "mine/out.py")
+    assert found["summary"] == "static: is a link out of the validated folder (LINK_OUTSIDE)"
+    named = pulsus_here(many, "validate", "mine/out.py")
+    assert named.code == 0, "a link that is named itself is validated"
+
+
+def test_a_link_to_another_tool_of_the_catalogue_is_validated(many):
+    for domain in ("one", "two"):
+        (many / "workflows/domains" / domain / "double").mkdir(parents=True)
+    real = "workflows/domains/one/double/twice.py"
+    (many / real).write_text(DOCUMENTED, encoding="utf-8")
+    (many / "workflows/domains/two/double/twice.py").symlink_to(many / real)
+    done = pulsus_here(many, "validate", "workflows/domains/two", "--output", "json")
+    assert verdicts(done) == {real: ("accepted", "dry-run")}
 
 
 def test_a_second_run_reuses_certain_verdicts_and_repeats_the_others(many):

@@ -27,6 +27,7 @@ from pulsus.core.validators.validator_protocol import Steps
 from pulsus.errors import Busy, PulsusError, UsageError, ValidationFailed
 
 if TYPE_CHECKING:
+    from pulsus.bootstrap import App
     from pulsus.cli.command_session import CommandSession
     from pulsus.core.validators.pipeline import Pipeline
     from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
@@ -73,8 +74,7 @@ class Validation:
         One that was found in a folder and cannot be read stands beside the others, as refused.
         Raises UsageError for one that is named itself.
         """
-        tmp = self._app.tmp_dir.resolve()
-        found = dict(_listed(paths, tmp, quiet=self._session.verbosity < 0))
+        found = dict(_listed(paths, self._app, quiet=self._session.verbosity < 0))
         modules = [(path, found[path]) for path in sorted(found)]
         return self._changed(modules, revision) if revision is not None else modules
 
@@ -185,7 +185,8 @@ def _print(found: Sequence[CheckedModule], session: CommandSession) -> None:
     console.result("" if columns else text)
 
 
-def _listed(paths: Iterable[Path], tmp: Path, *, quiet: bool) -> Iterator[File]:
+def _listed(paths: Iterable[Path], app: App, *, quiet: bool) -> Iterator[File]:
+    tmp, root = app.tmp_dir.resolve(), app.workflows_root.resolve()
     for path in paths:
         if not path.is_dir():
             require_module_name(path, hint="name the file of a module, or its folder")
@@ -198,7 +199,7 @@ def _listed(paths: Iterable[Path], tmp: Path, *, quiet: bool) -> Iterator[File]:
         if tests and not quiet:
             count = console.counted(len(tests), "test")
             console.note(f"{path}: {count} left out, because a test is not a tool")
-        yield from ((_place(p, path), _read_found(p)) for p in found if p not in tests)
+        yield from (_found_module(p, path, root) for p in found if p not in tests)
 
 
 def _ignored(path: Path) -> bool:
@@ -226,12 +227,20 @@ def _is_test_of_candidate(path: Path, tmp: Path) -> bool:
     return has_test and not defines_entry(tree)
 
 
-def _place(path: Path, folder: Path) -> Path:
-    """Return where a module of `folder` lies: behind a link, unless it leads out or nowhere."""
-    real = Path(os.path.realpath(path))
-    if real.is_relative_to(folder.resolve()) and real.exists():
-        return real
-    return path.parent.resolve() / path.name
+def _found_module(path: Path, folder: Path, root: Path) -> File:
+    """Return a module of `folder` with its bytes; a link out is refused, as discovery does.
+
+    The reader of the verdict would take the file behind the link for one of this folder. A link in
+    the catalogue may lead to any place below its `root`. One that leads nowhere cannot be read.
+    """
+    link, real = path.parent.resolve() / path.name, Path(os.path.realpath(path))
+    if not real.exists():
+        return link, _read_found(path)
+    inside = link.is_relative_to(root)
+    if real.is_relative_to(root if inside else folder.resolve()):
+        return real, _read_found(real)
+    named = "the workflows folder" if inside else "the validated folder"
+    return link, BrokenTool(link, "LINK_OUTSIDE", f"is a link out of {named}")
 
 
 def _read_found(path: Path) -> Source:
