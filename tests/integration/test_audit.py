@@ -377,7 +377,7 @@ def test_a_missing_log_folder_is_an_error_with_a_hint(project):
 
 
 def accepted(project, *more):
-    return audited(project, "--accept-break", "the disk was replaced", *more)
+    return audited(project, "--accept-break", "the disk was replaced", "--yes", *more)
 
 
 @pytest.mark.parametrize(
@@ -424,9 +424,42 @@ def test_accepting_an_intact_log_is_refused(project):
 @pytest.mark.parametrize("reason", ["", "  ", "ok"])
 def test_an_acceptance_without_a_reason_is_refused(project, reason):
     alter(project)
-    done = audited(project, "--accept-break", reason)
+    done = audited(project, "--accept-break", reason, "--yes")
     assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
     assert "ALTERED" in found(project)
+
+
+def test_a_break_is_not_accepted_unless_a_person_or_yes_approves_it(project):
+    alter(project)
+    done = audited(project, "--accept-break", "the disk was replaced")
+    assert (done.code, done.json["error"]["code"]) == (4, "APPROVAL_REQUIRED")
+    assert "3 findings on the decision log would be accepted" in done.json["error"]["message"]
+    assert "pulsus audit; then approve with --yes" in done.json["error"]["hint"]
+    assert "ALTERED" in found(project)
+    assert not (project / ".pulsus/audit/decisions-000002.jsonl").exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--accept-records"]], ids=["alone", "with records"])
+def test_yes_approves_nothing_but_a_break(project, more):
+    done = audited(project, "--yes", *more)
+    assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
+
+
+def test_no_records_are_offered_for_acceptance_while_the_log_is_damaged(project):
+    path = project / RECORDS
+    row = json.loads(path.read_text("utf-8").splitlines()[-1])
+    row |= {"id": "rev-20990101-001", "name": "other.py"}
+    row["log"] |= {"log": "0" * 32}
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
+    fixes = {f["code"]: f["fix"] for f in audited(project).json["findings"]}
+    assert "--accept-records" in fixes["LOG_ELSEWHERE"]
+    alter(project)
+    fixes = {f["code"]: f["fix"] for f in audited(project).json["findings"]}
+    assert "first do what is said of ALTERED, then look again: pulsus audit" in fixes.values()
+    assert not [code for code, fix in fixes.items() if "--accept-records" in fix]
+    told = pulsus_here(project, "audit").out.partition("what to do")[2]
+    assert told.split()[0] == "ALTERED"
 
 
 @pytest.mark.parametrize("option", [["--quick"], ["--expect-head", "a" * 64]])

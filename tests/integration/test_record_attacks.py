@@ -369,7 +369,7 @@ def test_without_a_log_a_read_runs_with_a_warning(tmp_path):
 def test_accepting_a_break_goes_on_with_what_is_there(project):
     planted(project)
     shutil.rmtree(project / ".pulsus")
-    assert pulsus_here(project, "audit", "--accept-break", "restored by hand").code == 0
+    assert pulsus_here(project, "audit", "--accept-break", "restored by hand", "--yes").code == 0
     assert code(run(project)) == (0, {"words": 99})
 
 

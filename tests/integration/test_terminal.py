@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.decisions import append
 from tests.generation import MODULE, REQUEST, WRONG, fenced, module
 from tests.model_server import playing, says
 from tests.project import COMPOSE, COUNT, PULSUS, make, pulsus, records
@@ -449,3 +450,18 @@ def test_the_second_line_of_a_pasted_answer_decides_nothing(folder):
     answers = [(DECIDE, "it is fine\na\n"), ("not one of the answers", ""), (DECIDE, "\x04")]
     code, _ = talk(folder, ["route", COMPOSE], *answers)
     assert (code, records(folder)) == (0, [])
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 4), ("", 4)])
+def test_a_break_of_the_log_is_shown_before_it_is_accepted(folder, answer, code):
+    for tool in ("x", "y"):
+        append(folder / ".pulsus", "run", {"tool": tool})
+    log = folder / ".pulsus/audit/decisions-000001.jsonl"
+    log.write_bytes(log.read_bytes().replace(b'"tool":"x"', b'"tool":"z"'))
+    ask = ["audit", "--accept-break", "a disk failed"]
+    status, shown = talk(folder, ask, ("[y/N]", f"{answer}\r"))
+    assert status == code, shown
+    asked = shown.partition("[y/N]")[0]
+    assert "ALTERED  decisions-000001.jsonl:2: run of " in asked
+    assert "Accept 1 finding, and go on?" in asked
+    assert (folder / ".pulsus/audit/decisions-000002.jsonl").exists() == (answer == "y")

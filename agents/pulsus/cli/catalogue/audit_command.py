@@ -3,8 +3,8 @@
 The comparisons are `routing/maintenance/audit_catalogue.py`, `routing/maintenance/audit_log.py` and
 `core/storage/decision_log/verify_log.py`; with `--strict` a warning fails too. Settings of the
 project that are not approved are findings made here. A log that this user saw differently is found
-in `routing/maintenance/audit_witness.py`. The reason of `--accept-break` needs two words. A finding
-is the error AUDIT_TAMPERED.
+in `routing/maintenance/audit_witness.py`. The reason of `--accept-break` needs two words,
+and `audit_break.py` asks. A finding is the error AUDIT_TAMPERED.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.catalogue import audit_records
+from pulsus.cli.catalogue import audit_break, audit_records
 from pulsus.cli.catalogue.tools_check_command import NAMES
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
@@ -45,7 +45,7 @@ EPILOG = page_end(
         0: "as recorded",
         1: "a change, or an unapproved setting (--strict: or a warning)",
         2: "usage, or invalid configuration",
-        4: "records wait for a person",
+        4: "records or a damage wait for a person",
     },
 )
 
@@ -71,8 +71,8 @@ _WORDS = 2
     "--accept-break",
     "reason",
     metavar="REASON",
-    help="Go on with a damaged log, or with promotions that it does not know. The log records the "
-    "damage, your user name and REASON.",
+    help="Show the damage of the log, and the promotions that it does not know, and ask whether to "
+    "go on with them. The log records the damage, your user name and REASON.",
 )
 @click.option(
     "--accept-records",
@@ -86,6 +86,11 @@ _WORDS = 2
     help="With --accept-records: accept without a question if HEAD is this commit (its full id) "
     "and has these records and modules.",
 )
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="With --accept-break: approve it without a question; your user name is recorded.",
+)
 @common(inspects=True)
 def command(
     session: CommandSession,
@@ -95,6 +100,7 @@ def command(
     reason: str | None,
     accept_records: bool,
     expect_commit: str | None,
+    yes: bool,
 ) -> None:
     """Check that tools, compositions, archived versions and the decision log are as recorded.
 
@@ -105,9 +111,9 @@ def command(
     from pulsus.routing.maintenance import audit_catalogue, audit_log
     from pulsus.routing.maintenance.audit_changelog import audit_changelogs
     from pulsus.routing.maintenance.audit_signatures import SignedRecordLookup
-    from pulsus.routing.maintenance.audit_witness import audit_witness
+    from pulsus.routing.maintenance.audit_witness import audit_witness, put_log_first
 
-    _check(expect_head, quick, reason)
+    _check(expect_head, quick, reason, yes=yes)
     commit = _accepting(accept_records, expect_commit, others=bool(expect_head or quick or reason))
     if accept_records or reason is not None:
         session.inspects = False  # what decides works with approved settings only
@@ -130,17 +136,17 @@ def command(
             "nothing to accept: there is no damage, and no promotion that the log does not know"
         )
     if reason is not None and broken:
+        if not yes:
+            told = _merge_seen(logged, seen)
+            audit_break.require_approval(session, told, logged.checked.more, reason)
         app.housekeeping.accept_break(logged, reason)
         logged = audit_log.audit_log(folder, found.records, is_signed=signed)
         seen = list(audit_witness(folder, found, signed))
-    told = {finding.code for finding in logged.findings if finding.level == "error"}
-    seen = [finding for finding in seen if finding.code not in told]  # one cause, told once
     findings = sorted(
         (
             *catalogued.findings,
             *audit_changelogs(app.workflows_root, found),
-            *logged.findings,
-            *seen,
+            *put_log_first(_merge_seen(logged, seen), folder),
             *settings_findings(app),
         ),
         key=lambda f: (audit_catalogue.LEVELS.index(f.level), f.code, str(f.path), f.line or 0),
@@ -151,6 +157,12 @@ def command(
         console.end_document({"ok": True, **body}, refusal)
     _tell(session, catalogued, logged, findings)
     console.leave(refusal)
+
+
+def _merge_seen(logged: LogAudit, seen: Sequence[AuditFinding]) -> tuple[AuditFinding, ...]:
+    """Return the findings on the log; one cause is told once."""
+    told = {finding.code for finding in logged.findings if finding.level == "error"}
+    return (*logged.findings, *(finding for finding in seen if finding.code not in told))
 
 
 def _accepting(accept: bool, commit: str | None, *, others: bool) -> str | None:
@@ -171,7 +183,9 @@ def _accepting(accept: bool, commit: str | None, *, others: bool) -> str | None:
     return audit_records.checked_commit(commit) if commit is not None else None
 
 
-def _check(expected: str | None, quick: bool, reason: str | None) -> None:
+def _check(expected: str | None, quick: bool, reason: str | None, *, yes: bool) -> None:
+    if yes and reason is None:
+        raise UsageError("--yes approves --accept-break only", hint="leave it out")
     if reason is not None and (expected or quick):
         raise UsageError(
             "--accept-break looks at everything, and goes with no other check",
@@ -254,7 +268,8 @@ def _tell(
                 f"and {console.counted(logged.checked.more, 'more line')} of the decision log"
             )
         click.echo()
-        console.table(("code", "what to do"), sorted({(f.code, f.fix) for f in shown}))
+        # Errors come first: what is done about a warning may depend on them.
+        console.table(("code", "what to do"), list(dict.fromkeys((f.code, f.fix) for f in shown)))
         click.echo()
     for note in logged.checked.notes:
         console.echo(f"note: {note}")

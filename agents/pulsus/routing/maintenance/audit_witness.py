@@ -5,7 +5,8 @@ The witness is written in `core/storage/decision_log/user_witness.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pulsus.core.storage.decision_log import append_position, user_witness
@@ -20,7 +21,8 @@ _MOVED = (
 )
 _CHANGED = "restore metadata.jsonl from version control; it is not run until then"
 _NAMED = 5
-_ACCEPT = "look at them, then: pulsus audit --accept-records"
+_OFFER = "pulsus audit --accept-records"
+_ACCEPT = f"look at them, then: {_OFFER}"
 
 
 def audit_witness(
@@ -63,3 +65,16 @@ def audit_witness(
         yield AuditFinding(
             "RECORD_UNKNOWN", "warning", folder, None, None, reason, _ACCEPT, tuple(unknown)
         )
+
+
+def put_log_first(findings: Sequence[AuditFinding], folder: Path) -> tuple[AuditFinding, ...]:
+    """Return the findings; none offers to accept records while the log in `folder` has an error.
+
+    Such records may be the ones that the log was changed for.
+    """
+    errors = ((f.code, f.path) for f in findings if f.level == "error")
+    code = next((code for code, path in errors if path and path.is_relative_to(folder)), None)
+    if code is None:
+        return tuple(findings)
+    first = f"first do what is said of {code}, then look again: pulsus audit"
+    return tuple(replace(f, fix=first) if _OFFER in f.fix else f for f in findings)
