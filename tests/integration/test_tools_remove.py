@@ -110,5 +110,7 @@ def test_a_rollback_of_a_tool_whose_file_is_missing_says_that_it_brings_it_back(
     file.unlink()
     back = pulsus_here(project, "rollback", f"{COUNT_WORDS}@1.0.0", "--yes")
     assert back.code == 0
-    assert "count_words.py was missing and is back" in back.err
+    assert "the missing file is back: workflows/domains/text/count/count_words.py" in back.out
     assert file.read_bytes() == source
+    again = pulsus_here(project, "rollback", f"{COUNT_WORDS}@1.0.0", "--yes")
+    assert "nothing to roll back, the module is the same as in 1.0.0: " in again.out

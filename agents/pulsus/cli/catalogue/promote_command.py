@@ -6,6 +6,8 @@ If the module may be promoted is decided in `routing/delivery/deliver.py`, its v
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
     from pulsus.routing.delivery.deliver import CandidateModule, DeliveryResult
 
+_NEARLY = 75
+"""Likeness, of 100, from which a new folder may be a misspelling of one that exists."""
 
 EPILOG = page_end(
     "pulsus promote my_tool.py --domain storage --action usage",
@@ -101,10 +105,53 @@ def command(
         owner=owner,
         replaces=_promoted_from(session, module),
     )
+    if session.verbosity >= 0:
+        for note in _notes_on_place(session, module):
+            console.note(f"note: {note}")
     if request.given:
         _ask_another(session, module, promoter, request)
         return
     print_delivery(session, target, deliver(session, module, promoter, approved=yes))
+
+
+def _notes_on_place(session: CommandSession, module: CandidateModule) -> Iterator[str]:
+    """Yield what a mistyped place, or a name that is in use, would do without being noticed."""
+    from pulsus.core.types import BrokenTool
+
+    target, root = module.target, session.app.workflows_root
+    for option, folder in zip(("domain", "action"), _folders(target, root), strict=True):
+        if folder is None or folder.is_dir():
+            continue
+        near = _nearest_folder(folder)
+        if near or option == "domain":
+            meant = f"; did you mean --{option} {near}?" if near else ""
+            yield f"there is no {option} {folder.name} yet: the promotion adds it{meant}"
+        break  # a new domain has no actions
+    latest = session.app.past.latest.get(target.tool_id)
+    tool = module.tool
+    if latest is None or isinstance(tool, BrokenTool) or latest.description == tool.summary:
+        return
+    if module.path != target.path(root.resolve()):
+        yield (
+            f"{target.tool_id} is promoted already ({latest.version}: {latest.description!r}), and "
+            "this file becomes its next version. If it is another tool, give it a --name of its own"
+        )
+
+
+def _folders(target: Target, root: Path) -> tuple[Path | None, Path]:
+    area = root.joinpath(*target.area)
+    return (area if target.domain else None), area / target.action
+
+
+def _nearest_folder(folder: Path) -> str | None:
+    """Return the name beside `folder` that it may be a misspelling of."""
+    from pulsus.core.contract.section_names import nearest_name  # only for a new folder
+
+    with contextlib.suppress(OSError, ValueError):  # ValueError: the folder is the first one
+        beside = [p.name for p in folder.parent.iterdir() if p.is_dir() and p.name[0] not in "._"]
+        name, likeness = nearest_name(folder.name, beside)
+        return name if likeness >= _NEARLY else None
+    return None
 
 
 def _ask_another(
@@ -167,8 +214,13 @@ def deliver(
     return delivery
 
 
-def print_delivery(session: CommandSession, target: Target, delivery: DeliveryResult) -> None:
-    """Print how it ended; leaves with a failure's exit status."""
+def print_delivery(
+    session: CommandSession,
+    target: Target,
+    delivery: DeliveryResult,
+    unchanged: str = "already promoted, unchanged",
+) -> None:
+    """Print how it ended; leaves with a failure's exit status. `unchanged`: nothing was made."""
     from pulsus.cli.render import validation_text
 
     if session.json:
@@ -186,7 +238,7 @@ def print_delivery(session: CommandSession, target: Target, delivery: DeliveryRe
     if made is None:
         console.echo("discarded; nothing was promoted")
         return
-    lines = [_line(made, session.project)]
+    lines = [_line(made, session.project, unchanged)]
     if delivery.report.network:
         reached = ", ".join(delivery.report.network)
         lines.append(f"{validation_text.TAG}   its dry run could reach {reached}")
@@ -214,10 +266,10 @@ def _promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
     return console.json_fields(made, names, project)
 
 
-def _line(made: Promotion, project: Path) -> str:
+def _line(made: Promotion, project: Path, unchanged: str) -> str:
     from pulsus.cli.render.validation_text import TAG
 
-    done = "promote →" if made.created else "already promoted, unchanged:"
+    done = "promote →" if made.created else f"{unchanged}:"
     if made.created and made.restores:
         done = f"rollback to {made.restores} →"
     where = relative(made.path, project)

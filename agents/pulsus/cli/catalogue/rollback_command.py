@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.completed_words import complete_tools
 from pulsus.cli.help_text import page_end
@@ -55,7 +54,6 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
     never rewritten.
     """
     from pulsus.cli.catalogue import promote_command
-    from pulsus.cli.render.validation_text import relative
     from pulsus.core.storage.promotion import rollback
     from pulsus.routing.delivery import candidate_module
 
@@ -79,10 +77,12 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
     now = latest.version if latest else "unknown"
     module = replace(module, notes=(*module.notes, *_describe(path, kept, now)))
     delivery = promote_command.deliver(session, module, promoter, approved=yes)
-    promote_command.print_delivery(session, target, delivery)
-    made = delivery.promotion
-    if missing and made and not made.created:  # else the line of the promotion says it
-        console.note(f"{relative(path, app.project)} was missing and is back")
+    unchanged = (
+        "the missing file is back"
+        if missing
+        else f"nothing to roll back, the module is the same as in {kept.version}"
+    )
+    promote_command.print_delivery(session, target, delivery, unchanged)
 
 
 def _describe(path: Path, kept: ArchivedVersion, now: str) -> Iterator[str]:

@@ -48,3 +48,49 @@ def test_a_rollback_to_no_version_does_not_take_the_one_before(tmp_path, ref, wh
     assert (done.code, done.out) == (2, "")
     assert f"error[USAGE]: {ref!r} names no {what}" in done.err
     assert tree(tmp_path / "workflows") == before
+
+
+def noted(project, file, *options):
+    """Promote a file that the gate refuses, and return the notes on its place."""
+    done = pulsus_here(project, "promote", file, *options, "--yes")
+    assert done.code == 3
+    return [line for line in done.err.splitlines() if line.startswith("note:")]
+
+
+@pytest.mark.parametrize(
+    ("options", "note"),
+    [
+        ("--domain dmo --action greet", "there is no domain dmo yet: the promotion adds it; "),
+        ("--domain weather --action greet", "there is no domain weather yet: the promotion adds"),
+        ("--domain demo --action gret", "there is no action gret yet: the promotion adds it; "),
+        ("--action greet --name other", ""),
+        ("--domain demo --action wave", ""),
+    ],
+    ids=["mistyped domain", "new domain", "mistyped action", "shared", "new action"],
+)
+def test_a_mistyped_place_is_not_added_to_the_catalogue_without_a_word(tmp_path, options, note):
+    project = make(tmp_path / "project", warm=False)
+    (project / "tool.py").write_text("eval('1')\n", "utf-8")
+    told = noted(project, "tool.py", *options.split())
+    assert len(told) == bool(note)
+    assert note in "".join(told)
+    meant = {"dmo": "did you mean --domain demo?", "gret": "did you mean --action greet?"}
+    for typo, question in meant.items():
+        assert (question in "".join(told)) == (f" {typo} " in note)
+    assert noted(project, "tool.py", *options.split(), "-q") == []
+
+
+def test_another_tool_of_the_same_name_does_not_become_the_next_version_without_a_word(tmp_path):
+    promoted(tmp_path, source("one"))
+    (tool,) = (tmp_path / "workflows/domains").glob("*/*/*.py")
+    place = ("--domain", tool.parent.parent.name, "--action", tool.parent.name)
+    refused = '"""{}"""\n\n\ndef run():\n    return eval("1")\n'
+    (tmp_path / tool.name).write_text(refused.format("Sort words."), "utf-8")
+    (told,) = noted(tmp_path, tool.name, *place)
+    assert "is promoted already (1.0.0: 'Count things.'), and this file becomes its next " in told
+    assert "give it a --name of its own" in told
+    assert noted(tmp_path, tool.name, *place, "--name", "second") == []
+    tool.write_text(refused.format("Sort words."), "utf-8")
+    assert noted(tmp_path, tool, *place) == [], "the tool itself was edited"
+    (tmp_path / tool.name).write_text(refused.format("Count things."), "utf-8")
+    assert noted(tmp_path, tool.name, *place) == [], "the usual next version"

@@ -34,8 +34,8 @@ def archived_version(
     Of a removed tool the latest version comes back.
     `find` knows where those of the latest may lie where its file was changed.
 
-    Raises VersionNotFound naming the versions that can be put back, ToolNotFound, HashMoved,
-    MetadataCorrupt, TargetRefused, StorageUnwritable.
+    Raises VersionNotFound naming the versions that can be put back, TargetRefused for a file that
+    was never promoted in its form, ToolNotFound, HashMoved, MetadataCorrupt, StorageUnwritable.
     """
     here = CurrentRevision.read(checked_root(workflows_root), target, find)
     if here.latest is None:
@@ -47,6 +47,7 @@ def archived_version(
     source = here.bytes_of(wanted.tool_hash) if wanted else None
     if wanted is None or source is None:
         raise _build_not_found_error(here, known, version, wanted)
+    here.require_recorded(source)  # before the bytes are proven, and before a person is asked
     return ArchivedVersion(target, wanted.version, here.latest.version, source)
 
 
@@ -110,6 +111,14 @@ def _build_not_found_error(
         hint = f"name one that is kept: pulsus rollback {tool}@{others[-1]}"
     elif kept and version is not None:
         hint = f"only the current module is kept: {hint}"
+    elif kept and here.module is None:
+        hint = f"its file is missing; to put it back: pulsus rollback {tool}@{there[-1]}"
+    elif kept and here.module is not None and version_archive.digest(here.module) != current:
+        path = here.target.path(here.root)
+        hint = (
+            f"its file was edited and not promoted; to drop the edit, move {path} away, then: "
+            f"pulsus rollback {tool}@{there[-1]}"
+        )
     earlier = version is None and len(kept) > 1
     if wanted is not None:
         why = f"the bytes of {tool} {wanted.version} are not kept"

@@ -313,6 +313,37 @@ def test_the_only_kept_version_is_not_offered_if_it_is_the_current_one(tmp_path)
     assert refused.value.hint == "only the current module is kept: there is nothing to roll back to"
 
 
+@pytest.mark.parametrize(
+    ("spoil", "hint"),
+    [
+        (lambda path: path.unlink(), "its file is missing; to put it back: "),
+        (lambda path: path.write_bytes(THIRD), "its file was edited and not promoted; to drop "),
+    ],
+    ids=["missing", "edited"],
+)
+def test_the_hint_for_a_spoiled_file_of_one_version_brings_it_back(tmp_path, spoil, hint):
+    promoted(tmp_path, FIRST)
+    folder = tmp_path / FOLDER / ".versions"
+    folder.mkdir()
+    (folder / version_archive.file_name("things", version_archive.digest(FIRST))).write_bytes(FIRST)
+    path = tmp_path / FOLDER / "things.py"
+    spoil(path)
+    with pytest.raises(VersionNotFound) as refused:
+        kept(tmp_path, None)
+    assert refused.value.hint.startswith(hint)
+    assert refused.value.hint.endswith("pulsus rollback system/count/things@1.0.0")
+    path.unlink(missing_ok=True)  # as the hint says of an edited one
+    assert kept(tmp_path, "1.0.0").source == FIRST
+
+
+def test_a_rollback_over_an_edited_file_is_refused_before_the_module_is_proven(tmp_path):
+    for source in (FIRST, SECOND):
+        promoted(tmp_path, source)
+    (tmp_path / FOLDER / "things.py").write_bytes(THIRD)
+    with pytest.raises(TargetRefused, match="never promoted in this form"):
+        kept(tmp_path, "1.0.0")
+
+
 def test_a_version_that_does_not_exist_is_answered_with_the_newest_older_one(tmp_path):
     for source in (FIRST, SECOND, THIRD):
         promoted(tmp_path, source)
