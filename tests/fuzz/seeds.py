@@ -13,6 +13,7 @@ from pulsus.core.rankers.lexical import index_builder
 from pulsus.core.storage.decision_log import log_record
 from pulsus.core.types import (
     BrokenTool,
+    CatalogueWarning,
     Constant,
     JsonValue,
     OutputRef,
@@ -22,7 +23,7 @@ from pulsus.core.types import (
 )
 from pulsus.routing.index import index_format, value_store
 from pulsus.routing.index.catalogue_builder import BuiltCatalogue
-from pulsus.routing.index.file_freshness import Folder
+from pulsus.routing.index.file_freshness import Folder, ManifestWarning
 from tests.fuzz.contract import MAX_BYTES
 from tests.fuzz.index import READER
 from tests.fuzz.protocol import FLOODS, KNOWS_SECRET, NONCE, PRINTS, REPORTS
@@ -225,10 +226,11 @@ def _index() -> list[bytes]:
         ["", "df"],
         True,
         {"c.py": ("NOT_A_FILE", "is a link, not a file")},
-        (("a.py", "a.tool.yaml", "unknown key"),),
+        (ManifestWarning("a.py", "a.tool.yaml", "unknown key", "UNKNOWN_KEY"),),
     )
     broken = BrokenTool(Path("/w/x.py"), "NO_ENTRY", "no run()")
-    derived = BuiltCatalogue(make_columns(_TOOLS), array("I", [0, 1]), (broken,), ("warning",))
+    warning = CatalogueWarning("odd", Path("/w/a.tool.yaml"), Path("/w"))
+    derived = BuiltCatalogue(make_columns(_TOOLS), array("I", [0, 1]), (broken,), (warning,))
     stored = index_format.Stored("discovery-1.values", 9, 0, ("/w",), (folder,), derived)
     return [
         *(b"s" + mark + segment for mark in (b"!", b"-")),

@@ -26,7 +26,7 @@ for turn in range(25):
         temp.replace(file)
     cache = DiscoveryIndex(state, max_file_bytes=config.max_file_bytes)
     found = discover(root, config, tmp_dirname="_tmp", cache=cache)
-    told += found.warnings
+    told += map(str, found.warnings)
     told += [tool.id for tool in found.tools if not tool.summary.startswith("Tool ")]
 print(json.dumps(told))
 """

@@ -29,7 +29,7 @@ def show_warnings(session: CommandSession) -> None:
     app = session.app
     for line in (
         *app.checked_plugins().failures,
-        *app.catalogue.warnings,
+        *map(str, app.catalogue.warnings),
         *app.ranking.access_warnings,
         *app.ranking.index_warnings,
         *app.ranking.hint_warnings,

@@ -281,8 +281,30 @@ class Shadowed:
 
     def warning(self, root: Path) -> str:
         """Return one line that names both paths, relative to `root`, and the tool that wins."""
-        winner, loser = (_relative_path(p, root) for p in (self.domain, self.shared))
+        winner, loser = (display_path(root, path) for path in (self.domain, self.shared))
         return f"{loser} is shadowed by {winner}: the domain tool wins"
+
+
+WarningCode = Literal["WARNING", "UNKNOWN_KEY", "INDEX_NOT_SAVED"]
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueWarning:
+    """A manifest, a folder of tools or an index that discovery could not use or write.
+
+    `path` is the manifest, below the folder of tools `root`. `text` does not name it. Both are None
+    if the warning is about no manifest.
+    """
+
+    text: str
+    path: Path | None = None
+    root: Path | None = None
+    code: WarningCode = "WARNING"
+
+    def __str__(self) -> str:
+        """Return the warning on one line, with the path of the manifest."""
+        shown = f"{display_path(self.root, self.path)}: " if self.root and self.path else ""
+        return f"{shown}{self.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,8 +313,7 @@ class Catalogue:
 
     `tools` may be read from the index only when accessed (`core/contract/tool_table.py`). `broken`
     are invalid files, `shadowed` hidden tools. `digest` is a hex SHA-256 over every id and hash:
-    equal digests mean equal catalogues. `warnings` name manifests and indexes that could not be
-    used.
+    equal digests mean equal catalogues.
     """
 
     root: Path
@@ -300,7 +321,7 @@ class Catalogue:
     broken: tuple[BrokenTool, ...] = ()
     shadowed: tuple[Shadowed, ...] = ()
     digest: str = ""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[CatalogueWarning, ...] = ()
 
     def get(self, tool_id: str) -> ToolSpec | None:
         """Return the tool with exactly this id, or None."""
@@ -846,5 +867,7 @@ class RouteOutcome:
         return self.failure.exit_status if self.failure else 0
 
 
-def _relative_path(path: Path, root: Path) -> str:
-    return str(path.relative_to(root.parent)) if path.is_relative_to(root.parent) else str(path)
+def display_path(root: Path, path: Path) -> str:
+    """Return a path as a person knows it, on one line: relative to the folder that `root` is in."""
+    text = str(path.relative_to(root.parent) if path.is_relative_to(root.parent) else path)
+    return text if text.isprintable() else repr(text)

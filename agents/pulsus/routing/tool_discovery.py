@@ -20,7 +20,7 @@ from pathlib import Path
 from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.contract.tool_table import ToolTable, list_shadowed, make_columns
 from pulsus.core.system.regular_files import UnreadableFile
-from pulsus.core.types import BrokenTool, Catalogue, Shadowed, ToolSpec
+from pulsus.core.types import BrokenTool, Catalogue, CatalogueWarning, Shadowed, ToolSpec
 from pulsus.errors import StateCorrupt, ToolAmbiguous, ToolNotFound, WorkflowsMissing
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.discovery.folder_reader import ModuleReader
@@ -52,11 +52,12 @@ def discover(
     if root is None:
         raise _workflows_missing(workflows_root)
     roots = [root]
-    warnings: list[str] = []
+    warnings: list[CatalogueWarning] = []
     for source in extra:
         folder = _readable_folder(source)
         if folder is None:
-            warnings.append(f"tool source {str(source)!r} is no readable folder")
+            text = f"tool source {str(source)!r} is no readable folder"
+            warnings.append(CatalogueWarning(text))
         else:
             roots.append(folder)
     stored = cache.stored() if cache else None
@@ -77,7 +78,10 @@ def discover(
         broken=tuple(sorted(broken, key=lambda b: (str(b.path), b.code))),
         shadowed=_find_shadowed(tools, derived, Rows.of(folders)),
         digest=derived.columns.digest,
-        warnings=(*sorted([*warnings, *derived.warnings]), *(cache.warnings if cache else ())),
+        warnings=(
+            *sorted([*warnings, *derived.warnings], key=str),
+            *(cache.warnings if cache else ()),
+        ),
     )
 
 

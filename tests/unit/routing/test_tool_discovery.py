@@ -375,7 +375,7 @@ def test_a_broken_manifest_is_a_warning_and_the_tool_stays(tmp_path):
     assert ids(found) == ["d/a/x"]
     assert found.tools[0].manifest is None
     (warning,) = found.warnings
-    assert warning.startswith(f"{tmp_path.name}/domains/d/a/tool.toml: ")
+    assert str(warning).startswith(f"{tmp_path.name}/domains/d/a/tool.toml: ")
 
 
 @pytest.mark.parametrize(
@@ -403,7 +403,8 @@ def test_a_manifest_that_is_a_link_is_not_followed(tmp_path):
     (tmp_path / "domains/d/a/x.tool.yaml").symlink_to(write(tmp_path, "elsewhere.yaml", "{}"))
     found = find(tmp_path)
     assert (found.tools[0].manifest, found.broken) == (None, ())
-    assert found.warnings == (f"{tmp_path.name}/domains/d/a/x.tool.yaml: is a link, not a file",)
+    (warning,) = found.warnings
+    assert str(warning) == f"{tmp_path.name}/domains/d/a/x.tool.yaml: is a link, not a file"
 
 
 def test_a_named_manifest_comes_before_a_plain_one(tmp_path):
@@ -414,7 +415,7 @@ def test_a_named_manifest_comes_before_a_plain_one(tmp_path):
     manifest = found.tools[0].manifest
     assert manifest is not None
     assert manifest.path.name == "x.tool.toml"
-    assert "x.tool.toml comes first" in found.warnings[0]
+    assert "x.tool.toml comes first" in found.warnings[0].text
 
 
 def test_further_folders_add_tools_and_never_replace_the_project_s(tmp_path):
@@ -431,7 +432,8 @@ def test_further_folders_add_tools_and_never_replace_the_project_s(tmp_path):
         taken: "DUPLICATE_ID",
         half: "DUPLICATE_ID",
     }
-    assert found.warnings == (f"tool source {str(tmp_path / 'missing')!r} is no readable folder",)
+    (warning,) = found.warnings
+    assert str(warning) == f"tool source {str(tmp_path / 'missing')!r} is no readable folder"
 
 
 def test_discovery_never_imports_a_tool(tmp_path):

@@ -160,6 +160,7 @@ def _golden(
     session: CommandSession, given: Path | None
 ) -> tuple[tuple[GoldenRow, ...], list[CatalogueFinding]]:
     """Return the golden requests, and what is wrong with their file."""
+    from pulsus.core.types import CatalogueWarning
     from pulsus.routing.evaluation.dataset import load_queries
     from pulsus.routing.maintenance import catalogue_check, ranking_conflicts
 
@@ -170,7 +171,7 @@ def _golden(
     rows = load_queries(path, warnings.append)
     known = frozenset(tool.id for tool in session.app.catalogue.tools)
     return rows, [
-        *(catalogue_check.warning_finding(text, path) for text in warnings),
+        *(catalogue_check.warning_finding(CatalogueWarning(text, path)) for text in warnings),
         *ranking_conflicts.unknown_tool_findings(rows, path, known),
     ]
 

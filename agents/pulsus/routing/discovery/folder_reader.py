@@ -24,6 +24,7 @@ from pulsus.routing.index.file_freshness import (
     NO_VALUE,
     Content,
     Folder,
+    ManifestWarning,
     Row,
     Stamp,
     folder_of_rows,
@@ -168,7 +169,7 @@ class _FolderReader:
     known: Folder | None
     rows: dict[str, Row] = field(default_factory=dict)
     problems: dict[str, tuple[str, str]] = field(default_factory=dict)
-    warnings: list[tuple[str, str, str]] = field(default_factory=list)
+    warnings: list[ManifestWarning] = field(default_factory=list)
 
     def read(self, source: int) -> Folder:
         before = self.known.rows() if self.known else {}
@@ -176,7 +177,7 @@ class _FolderReader:
         stamps = dict(zip(self.listing.names, zip(*[numbers] * 4, strict=True), strict=True))
         modules = self._read_modules(before, stamps)
         chosen, warnings = choose_manifests(modules, [name for name in stamps if is_manifest(name)])
-        self.warnings += [("", name, text) for name, text in warnings]
+        self.warnings += [ManifestWarning("", name, text) for name, text in warnings]
         for name in modules:
             hints = chosen.get(name)
             if hints and self.rows[name].kind == "tool":
@@ -247,7 +248,9 @@ class _FolderReader:
         except regular_files.UnreadableFile as error:
             row, loaded = Row(name, stamp, 0, "", "unread"), LoadedManifest(None, (error.reason,))
         assert isinstance(loaded, LoadedManifest)
-        self.warnings += [(module, name, text) for text in loaded.warnings]
+        self.warnings += [
+            ManifestWarning(module, name, text, loaded.code) for text in loaded.warnings
+        ]
         self.rows[name] = row
         said = hash_hints(loaded.manifest)
         self.rows[module] = replace(

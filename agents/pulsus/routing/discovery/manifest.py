@@ -20,9 +20,6 @@ from pulsus.core.system import regular_files, strict_toml, strict_yaml
 from pulsus.core.types import Manifest
 from pulsus.routing.index.value_codec import LoadedManifest
 
-UNKNOWN_KEY = "unknown key"
-"""Start of the warning about a key that no manifest has. `tools check` makes it an error."""
-
 MAX_BYTES = 100_000
 """No list of hints a person writes is longer."""
 
@@ -104,13 +101,13 @@ def parse_manifest(data: bytes, path: Path) -> LoadedManifest:
 def _describe_unknown(key: str) -> str:
     """Return the warning about a key that no schema knows at its place, with the nearest key."""
     if key in _ManifestHints.model_fields and key not in _ManifestFile.model_fields:
-        return f"{UNKNOWN_KEY} {key!r}: write it below `hints`"
+        return f"unknown key {key!r}: write it below `hints`"
     part, _, name = key.rpartition(".")
     schema: type[_ManifestSection] = _ManifestFile
     if part:
         schema = _ManifestHints if part == "hints" else _ManifestArg
     nearest, _ = nearest_name(name, schema.model_fields)
-    return f"{UNKNOWN_KEY} {key!r}: the nearest is {nearest!r}"
+    return f"unknown key {key!r}: the nearest is {nearest!r}"
 
 
 def _first_problem(error: ValidationError) -> str:

@@ -15,7 +15,7 @@ from itertools import accumulate, chain
 from pathlib import Path
 
 from pulsus.core.contract.tool_table import Columns
-from pulsus.core.types import BrokenTool
+from pulsus.core.types import BrokenTool, CatalogueWarning, display_path
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.index.file_freshness import Folder
 
@@ -30,7 +30,7 @@ class BuiltCatalogue:
     columns: Columns
     rows: Sequence[int]
     broken: tuple[BrokenTool, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[CatalogueWarning, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,14 +134,10 @@ def _broken_tools(refused: _Refused, rows: Rows) -> Iterator[BrokenTool]:
                 yield BrokenTool(Path(folder.path, name), code, reason)
 
 
-def _list_warnings(refused: _Refused, rows: Rows, roots: Sequence[Path]) -> Iterator[str]:
+def _list_warnings(
+    refused: _Refused, rows: Rows, roots: Sequence[Path]
+) -> Iterator[CatalogueWarning]:
     for at, folder in enumerate(rows.folders):
-        for module, name, text in folder.warnings:
+        for module, name, text, code in folder.warnings:
             if not (refused and module) or rows.number(at, module) not in refused:
-                yield f"{display_path(roots[folder.source], Path(folder.path, name))}: {text}"
-
-
-def display_path(root: Path, path: Path) -> str:
-    """Return a path as a person knows it, on one line."""
-    text = str(path.relative_to(root.parent) if path.is_relative_to(root.parent) else path)
-    return text if text.isprintable() else repr(text)
+                yield CatalogueWarning(text, Path(folder.path, name), roots[folder.source], code)

@@ -25,6 +25,7 @@ from pathlib import Path
 import pulsus
 from pulsus.core.system import cache_file
 from pulsus.core.system.cache_file import OtherKind
+from pulsus.core.types import CatalogueWarning, WarningCode
 from pulsus.routing.index import index_format
 from pulsus.routing.index.catalogue_builder import BuiltCatalogue
 from pulsus.routing.index.file_freshness import NO_VALUE, Folder
@@ -58,9 +59,6 @@ _WASTE = 0.5
 
 _LOG = logging.getLogger("pulsus")
 
-NOT_SAVED = "discovery index not saved"
-"""The beginning of the warning about an index that was not written. It concerns no tool."""
-
 
 class DiscoveryIndex:
     """The index of earlier runs. `warnings` say why it was not used or not written.
@@ -84,7 +82,7 @@ class DiscoveryIndex:
         self._name, self._appended = "", 0
         self.values = ValueStore()
         self.now_ns = now_ns
-        self.warnings: tuple[str, ...] = ()
+        self.warnings: tuple[CatalogueWarning, ...] = ()
 
     def stored(self) -> Stored | None:
         """Return the stored index, read from disk on first use; None if there is no usable one."""
@@ -107,7 +105,7 @@ class DiscoveryIndex:
             with _hold_write_lock(self._folder):
                 self._write_index(self._stored)
         except OSError as error:
-            self._warn(f"{NOT_SAVED}: {error}")
+            self._warn(f"discovery index not saved: {error}", "INDEX_NOT_SAVED")
         except DamagedValue as error:
             self.damaged(str(error))
 
@@ -175,10 +173,10 @@ class DiscoveryIndex:
         self._stored, self.values = stored, values
         self._name, self._appended = stored.values, stored.written
 
-    def _warn(self, message: str) -> None:
-        line = " ".join(message.split())
-        if line not in self.warnings:
-            self.warnings = (*self.warnings, line)
+    def _warn(self, message: str, code: WarningCode = "WARNING") -> None:
+        warning = CatalogueWarning(" ".join(message.split()), code=code)
+        if warning not in self.warnings:
+            self.warnings = (*self.warnings, warning)
 
 
 def _pack_folders(

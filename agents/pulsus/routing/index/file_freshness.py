@@ -11,8 +11,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from pulsus.core.types import WarningCode
 from pulsus.fast_dataclass import dataclass
 
 RACY_NS = 2_000_000_000
@@ -61,13 +62,21 @@ class Row:
         return stamp == self.stamp and max(stamp[:2]) + RACY_NS <= self.read_ns
 
 
+class ManifestWarning(NamedTuple):
+    """A warning about the manifest `name`. `module` is its tool, or "" if it has none."""
+
+    module: str
+    name: str
+    text: str
+    code: WarningCode = "WARNING"
+
+
 @dataclass(frozen=True, slots=True)
 class Folder:
     """Rows of one folder, `parts` below source number `source`; columns of one length.
 
     `settled` says that every row is trusted while names and stamps are these. `problems` maps a
-    module to the code and reason for which it is no tool. `warnings` are (module or "", manifest,
-    text).
+    module to the code and reason for which it is no tool.
     """
 
     source: int
@@ -83,7 +92,7 @@ class Folder:
     said: Sequence[str]
     settled: bool
     problems: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    warnings: tuple[tuple[str, str, str], ...] = ()
+    warnings: tuple[ManifestWarning, ...] = ()
 
     @property
     def prefix(self) -> str:
@@ -116,7 +125,7 @@ def folder_of_rows(
     parts: tuple[str, ...],
     rows: Sequence[Row],
     problems: Mapping[str, tuple[str, str]],
-    warnings: tuple[tuple[str, str, str], ...],
+    warnings: tuple[ManifestWarning, ...],
 ) -> Folder:
     """Return the folder of these rows."""
     at = {row.name: n for n, row in enumerate(rows)}

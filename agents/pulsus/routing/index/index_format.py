@@ -16,12 +16,12 @@ from typing import Any
 from pulsus.core.contract.tool_table import Columns
 from pulsus.core.system import cache_file
 from pulsus.core.system.cache_file import Column
-from pulsus.core.types import BrokenTool
+from pulsus.core.types import BrokenTool, CatalogueWarning
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.index.catalogue_builder import BuiltCatalogue
-from pulsus.routing.index.file_freshness import Folder
+from pulsus.routing.index.file_freshness import Folder, ManifestWarning
 
-KIND = "discovery 3"
+KIND = "discovery 4"
 
 _STAMP_BYTES = 32
 """The size of a stamp: four numbers of 8 bytes."""
@@ -53,7 +53,7 @@ def pack_index(stored: Stored, reader: str) -> bytes:
         "roots": stored.roots,
         "digest": derived.columns.digest,
         "broken": [[str(b.path), b.code, b.reason] for b in derived.broken],
-        "warnings": derived.warnings,
+        "warnings": [[w.text, str(w.path), str(w.root), w.code] for w in derived.warnings],
         "folders": [
             [f.source, f.path, f.parts, len(f.names), f.settled, f.problems, f.warnings]
             for f in folders
@@ -106,13 +106,17 @@ def _stored_from_columns(columns: Mapping[str, memoryview[Any]], meta: Mapping[s
         meta["digest"],
     )
     broken = tuple(BrokenTool(Path(path), code, reason) for path, code, reason in meta["broken"])
+    warnings = tuple(
+        CatalogueWarning(text, Path(path), Path(root), code)
+        for text, path, root, code in meta["warnings"]
+    )
     return Stored(
         meta["values"],
         meta["size"],
         meta["written"],
         tuple(meta["roots"]),
         tuple(_folders(table, meta["folders"])),
-        BuiltCatalogue(tools, order, broken, tuple(meta["warnings"])),
+        BuiltCatalogue(tools, order, broken, warnings),
     )
 
 
@@ -124,7 +128,7 @@ def _folders(table: Sequence[Sequence[Any]], listed: Iterable[Any]) -> Iterator[
         names, stamps, *others = table
         stamps = stamps[_STAMP_BYTES * start : _STAMP_BYTES * end]
         known = {name: (code, reason) for name, (code, reason) in problems.items()}
-        said = tuple((module, name, text) for module, name, text in warnings)
+        said = tuple(ManifestWarning(*warning) for warning in warnings)
         rows: list[Any] = [names[start:end], stamps, *(column[start:end] for column in others)]
         yield Folder(source, path, tuple(parts), *rows, *[settled, known, said])
         start = end

@@ -24,16 +24,25 @@ from pulsus.core.types import (
     OutputSpec,
     ShortToolId,
     ToolSpec,
+    WarningCode,
 )
 from pulsus.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedManifest:
-    """A manifest, or None if it cannot be used; `warnings` do not name the file."""
+    """A manifest, or None if it cannot be used. `warnings` do not name the file.
+
+    They name the unknown keys of a usable manifest, or the reason why it cannot be used.
+    """
 
     manifest: Manifest | None
     warnings: tuple[str, ...] = ()
+
+    @property
+    def code(self) -> WarningCode:
+        """The code of the warnings."""
+        return "UNKNOWN_KEY" if self.manifest else "WARNING"
 
 
 Value = ToolSpec | BrokenTool | LoadedManifest

@@ -26,10 +26,7 @@ from pulsus.core.rankers.intent_phrases import share_of_anti_intent
 from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.storage.records.promotion_target import command_to_promote
 from pulsus.core.text.tokens import stems
-from pulsus.core.types import Catalogue, ToolSpec
-from pulsus.routing.discovery.manifest import UNKNOWN_KEY
-from pulsus.routing.discovery.module_files import is_manifest
-from pulsus.routing.index import discovery_index
+from pulsus.core.types import Catalogue, CatalogueWarning, ToolSpec
 
 Level = Literal["error", "warning", "info"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "info")
@@ -102,9 +99,9 @@ def check_catalogue(
         *_unpromoted_findings(catalogue.tools, latest, project),
         *_same_name(catalogue),
         *(
-            warning_finding(*_split_manifest(text, catalogue.root))
-            for text in catalogue.warnings
-            if not text.startswith(discovery_index.NOT_SAVED)
+            warning_finding(warning)
+            for warning in catalogue.warnings
+            if warning.code != "INDEX_NOT_SAVED"  # that concerns no tool
         ),
     ]
 
@@ -130,21 +127,13 @@ def _call_findings(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
             yield CatalogueFinding(code, "warning", tool.path, (tool.id,), reason, fix)
 
 
-def _split_manifest(warning: str, root: Path) -> tuple[str, Path | None]:
-    """Return a warning without the manifest that it begins with, and the path of that manifest."""
-    name, _, text = warning.partition(": ")
-    path = root.parent / name
-    return (text, path) if is_manifest(path.name) and path.is_relative_to(root) else (warning, None)
-
-
-def warning_finding(text: str, path: Path | None = None) -> CatalogueFinding:
+def warning_finding(warning: CatalogueWarning) -> CatalogueFinding:
     """Return a warning of a reader. An unknown key of a manifest is an error: nothing reads it."""
-    if UNKNOWN_KEY in text:
-        return CatalogueFinding(
-            "UNKNOWN_KEY", "error", path, (), text, "correct the key, or take it out"
-        )
-    fix = "correct the file" if path else "correct the file it names"
-    return CatalogueFinding("WARNING", "warning", path, (), text, fix)
+    level: Level = "warning"
+    fix = "correct the file" if warning.path else "correct the file it names"
+    if warning.code == "UNKNOWN_KEY":
+        level, fix = "error", "correct the key, or take it out"
+    return CatalogueFinding(warning.code, level, warning.path, (), warning.text, fix)
 
 
 def find_git_ignored(

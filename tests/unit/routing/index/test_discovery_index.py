@@ -163,7 +163,7 @@ def damage_flip(data):
 
 
 def damage_format(data):
-    return data.replace(b'"kind":"discovery 3', b'"kind":"discovery 1', 1)
+    return data.replace(b'"kind":"discovery 4', b'"kind":"discovery 1', 1)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_damaged_or_older_index_is_rebuilt_with_one_warning(tmp_path, damage):
     rebuilt = find(tmp_path, index(tmp_path))
     assert rebuilt.tools == cold.tools
     assert len(rebuilt.warnings) == 1
-    assert "index" in rebuilt.warnings[0]
+    assert "index" in rebuilt.warnings[0].text
     assert find(tmp_path, index(tmp_path)) == cold
 
 
@@ -214,12 +214,21 @@ def test_damaged_values_give_the_tools_again_with_one_warning(tmp_path, caplog, 
     file.write_bytes(damage(file.read_bytes()))
     found = find(tmp_path, index(tmp_path))
     assert found.tools == cold.tools
-    told = [*(r.getMessage() for r in caplog.records), *found.warnings]
+    told = [*(r.getMessage() for r in caplog.records), *map(str, found.warnings)]
     assert ["discovery index rebuilt" in text for text in told] == [True]
     caplog.clear()
     assert find(tmp_path, index(tmp_path)) == cold
     assert find(tmp_path, index(tmp_path)) == cold
     assert caplog.records == []
+
+
+def test_the_index_keeps_the_file_and_the_code_of_a_warning(tmp_path):
+    file = write(tmp_path).with_name("x.tool.yaml")
+    file.write_text("intnets: [z]", encoding="utf-8")
+    find(tmp_path, index(tmp_path))
+    (warning,) = find(tmp_path, index(tmp_path)).warnings
+    assert (warning.path, warning.code) == (file, "UNKNOWN_KEY")
+    assert str(warning).startswith("workflows/domains/d/a/x.tool.yaml: unknown key 'intnets'")
 
 
 def test_values_that_are_missing_cost_one_warning(tmp_path):
@@ -237,7 +246,7 @@ def test_an_index_of_an_older_version_is_removed_with_one_warning(tmp_path):
     old = tmp_path / "state/index/discovery.jsonl"
     old.parent.mkdir(parents=True)
     old.write_text("{}", encoding="utf-8")
-    assert ["older format" in w for w in find(tmp_path, index(tmp_path)).warnings] == [True]
+    assert ["older format" in w.text for w in find(tmp_path, index(tmp_path)).warnings] == [True]
     assert not old.exists()
     assert find(tmp_path, index(tmp_path)).warnings == ()
 
@@ -258,7 +267,7 @@ def test_a_state_folder_that_cannot_be_written_costs_a_warning_only(tmp_path):
     cold = find(tmp_path)
     found = find(tmp_path, index(tmp_path))
     assert found.tools == cold.tools
-    assert any("not saved" in w for w in found.warnings)
+    assert any("not saved" in w.text for w in found.warnings)
 
 
 def test_an_index_that_is_a_folder_costs_warnings_only(tmp_path):

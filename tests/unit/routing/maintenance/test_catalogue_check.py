@@ -6,14 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.memory.past_routes import PastRoute
-from pulsus.core.types import BrokenTool, Catalogue, Shadowed, ShortToolId
+from pulsus.core.types import BrokenTool, Catalogue, CatalogueWarning, Shadowed, ShortToolId
+from pulsus.routing.index.discovery_index import DiscoveryIndex
 from pulsus.routing.maintenance.catalogue_check import (
     check_catalogue,
     find_unused,
     last_used,
     shared_intents,
 )
+from pulsus.routing.tool_discovery import discover
 from tests.ranking import tool
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -104,28 +107,33 @@ def test_every_finding_has_advice():
     one = replace(tool("a/b/one", "x", anti_intents=("x",)), missing_sections=("Args",))
     two = replace(tool("c/b/one"), sha256=one.sha256)
     found = check_catalogue(
-        Catalogue(Path("/w"), (one, two), warnings=("m.yaml: odd",)), {}, PROJECT
+        Catalogue(Path("/w"), (one, two), warnings=(CatalogueWarning("odd"),)), {}, PROJECT
     )
     assert len({f.code for f in found}) >= 6
     assert all(f.fix and f.reason and "\n" not in f.fix + f.reason for f in found)
 
 
-def test_a_warning_about_a_manifest_names_its_file_so_that_github_annotates_it():
-    warnings = (
-        "w/domains/a/b/c.tool.yaml: unknown key 'intnets': the nearest is 'intents'",
-        "w/domains/a/b/tool.toml: line 1: not closed",
-        "elsewhere/domains/a/b/tool.toml: line 1: not closed",
-    )
-    known, broken, other = check_catalogue(
-        Catalogue(Path("/p/w"), (), warnings=warnings), {}, PROJECT
-    )
-    assert (known.code, known.path) == ("UNKNOWN_KEY", Path("/p/w/domains/a/b/c.tool.yaml"))
+def write(path, text='"""Tool."""\n\ndef run(): ...\n'):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def test_a_warning_about_a_manifest_names_its_file_so_that_github_annotates_it(tmp_path):
+    write(tmp_path / "p/w/domains/a/b/c.py")
+    write(tmp_path / "p/w/domains/a/b/c.tool.yaml", "intnets: [x]\n")
+    write(tmp_path / "p/w/domains/a/d/e.py")
+    write(tmp_path / "p/w/domains/a/d/tool.toml", "unknown = key: x")
+    write(tmp_path / "more/w/domains/a/f/g.py")
+    write(tmp_path / "more/w/domains/a/f/tool.toml", "[")
+    root, config = tmp_path / "p/w", DiscoveryConfig()
+    catalogue = discover(root, config, tmp_dirname="_tmp", extra=(tmp_path / "more/w",))
+    found = check_catalogue(catalogue, {}, tmp_path / "p")
+    known, broken, other = [f for f in found if f.code in ("UNKNOWN_KEY", "WARNING")]
+    assert (known.code, known.path) == ("UNKNOWN_KEY", root / "domains/a/b/c.tool.yaml")
     assert known.reason == "unknown key 'intnets': the nearest is 'intents'"
-    assert (broken.path, broken.reason) == (
-        Path("/p/w/domains/a/b/tool.toml"),
-        "line 1: not closed",
-    )
-    assert (other.path, other.reason) == (None, warnings[2])
+    assert (broken.code, broken.path) == ("WARNING", root / "domains/a/d/tool.toml")
+    assert other.path == tmp_path / "more/w/domains/a/f/tool.toml"
+    assert not any(path.name in f.reason for f in (known, broken, other) if (path := f.path))
 
 
 def test_the_advice_for_a_tool_that_is_not_promoted_is_a_command_that_promotes_it():
@@ -187,8 +195,14 @@ def test_a_few_routes_on_record_do_not_make_the_other_tools_unused():
     assert [f.tools for f in found] == [("a/b/c8",), ("a/b/c9",)]
 
 
-def test_a_cache_that_could_not_be_written_is_no_finding():
-    catalogue = Catalogue(Path("/w"), (), warnings=("discovery index not saved: Read-only",))
+def test_a_cache_that_could_not_be_written_is_no_finding(tmp_path):
+    state = tmp_path / "state"
+    state.symlink_to("missing")
+    (tmp_path / "w").mkdir()
+    cache = DiscoveryIndex(state, max_file_bytes=10_000)
+    catalogue = discover(tmp_path / "w", DiscoveryConfig(), tmp_dirname="_tmp", cache=cache)
+    (warning,) = catalogue.warnings
+    assert warning.text.startswith("discovery index not saved: ")
     assert check_catalogue(catalogue, {}, PROJECT) == []
-    other = Catalogue(Path("/w"), (), warnings=("synonyms.toml is not used",))
+    other = Catalogue(Path("/w"), (), warnings=(CatalogueWarning("synonyms.toml is not used"),))
     assert [f.code for f in check_catalogue(other, {}, PROJECT)] == ["WARNING"]
