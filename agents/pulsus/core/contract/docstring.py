@@ -209,14 +209,30 @@ def parse_target(
     if arguments is None:
         return named, ()
     bad = [name for name in named if name not in arguments]
+    without = "write `Target: none`"
     return tuple(name for name in named if name not in bad), tuple(
-        f"Target: {name!r} is no argument{_nearest_argument(name, arguments)}" for name in bad
+        f"Target: {name!r} is no argument{_nearest_argument(name, arguments, without)}"
+        for name in bad
     )
 
 
-def _nearest_argument(name: str, arguments: Sequence[str]) -> str:
+def check_arguments(section: str | None, arguments: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the errors of `Args:`: entries without an argument. None takes any name.
+
+    The text of such an entry would be lost: no list and no question shows it.
+    """
+    if section is None or arguments is None:
+        return ()
+    return tuple(
+        f"Args: {name!r} is no argument{_nearest_argument(name, arguments, 'remove the entry')}"
+        for name in list_descriptions(section)
+        if name not in arguments
+    )
+
+
+def _nearest_argument(name: str, arguments: Sequence[str], without: str) -> str:
     if not arguments:
-        return "; the tool takes none: write `Target: none`"
+        return f"; the tool takes none: {without}"
     return f"; the nearest is {nearest_name(name, arguments)[0]!r}"
 
 

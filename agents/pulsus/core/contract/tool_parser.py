@@ -142,6 +142,7 @@ def _read_tool(
         success_statuses=() if composed else success,
         contract_errors=(
             *doc.errors,
+            *docstring.check_arguments(sections.get("Args"), _list_example_arguments(args)),
             *kind_errors,
             *effect_errors,
             *secret_errors,

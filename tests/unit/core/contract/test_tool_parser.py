@@ -278,3 +278,21 @@ def test_a_tool_without_these_sections_declares_none_of_them():
     assert (found.target, found.verify, found.undo) == ((), None, None)
     assert (found.approval, found.owner) == (None, None)
     assert "Verify" not in found.missing_sections
+
+
+@pytest.mark.parametrize(
+    ("entry", "function", "errors"),
+    [
+        (b"foldr", b"run(folder: str)", ("Args: 'foldr' is no argument; the nearest is 'folder'",)),
+        (b"folder", b"run()", ("Args: 'folder' is no argument; the tool takes none: remove the ",)),
+        (b"folder", b"run(folder: str)", ()),
+        (b"**more", b"run(**more: str)", ()),
+        (b"colour", b"run(**more: str)", ()),
+        (b"*names", b"run(*names: str)", ()),
+    ],
+)
+def test_an_entry_of_args_that_no_argument_has_is_an_error(entry, function, errors):
+    source = b'"""Count.\n\nArgs:\n    %s (str): Where to start.\n"""\ndef %s: ...\n'
+    found = tool(source % (entry, function))
+    assert len(found.contract_errors) == len(errors)
+    assert "".join(found.contract_errors).startswith("".join(errors))
