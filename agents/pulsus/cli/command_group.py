@@ -214,6 +214,7 @@ def run(args: Sequence[str]) -> int:
     """Do what the arguments say; the exit status. Raises PulsusError, SystemExit."""
     try:
         answer_completion(cli)
+        args = _drop_flags_of_page(args)
         if args and _count_leading(args) == len(args):
             raise _lone_options(args)
         with cli.make_context("pulsus", move_leading_options(args)) as context:
@@ -227,6 +228,12 @@ def run(args: Sequence[str]) -> int:
         from pulsus.cli.usage_errors import explain_usage  # only for a mistake
 
         raise explain_usage(error, move_leading_options(args), cli) from None
+
+
+def _drop_flags_of_page(args: Sequence[str]) -> Sequence[str]:
+    """Return `--version` or `--help` alone if nothing but flags of all commands is beside it."""
+    rest = [word for word in args if word not in _COMMON_FLAGS and not _is_short_flag(word)]
+    return rest if rest in (["--version"], ["--help"], ["-h"]) else args
 
 
 def _lone_options(args: Sequence[str]) -> UsageError:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pulsus.cli.command_group import move_leading_options
+from pulsus import __version__
+from pulsus.cli.command_group import move_leading_options, run
 
 
 @pytest.mark.parametrize(
@@ -25,3 +26,17 @@ from pulsus.cli.command_group import move_leading_options
 )
 def test_options_before_the_words_go_behind_them(given, meant):
     assert move_leading_options(given.split()) == meant.split()
+
+
+@pytest.mark.parametrize(
+    "line", ["-q --version", "--version -q", "-v --non-interactive --version", "--version --quiet"]
+)
+def test_the_version_is_printed_with_the_flags_of_all_commands(line, capsys):
+    assert run(line.split()) == 0
+    assert capsys.readouterr().out == f"pulsus {__version__}\n"
+
+
+@pytest.mark.parametrize("line", ["-q --help", "-h -q"])
+def test_the_help_is_printed_with_the_flags_of_all_commands(line, capsys):
+    assert run(line.split()) == 0
+    assert capsys.readouterr().out.startswith("Usage: pulsus ")
