@@ -292,6 +292,7 @@ def test_a_port_that_is_taken_is_an_error_that_names_it(server, project):
         pytest.param(
             signal.SIGTERM, 143, "error[TERMINATED]: SIGTERM ended the server\n", id="SIGTERM"
         ),
+        pytest.param(signal.SIGHUP, 129, "error[HUNG_UP]: SIGHUP ended the server\n", id="SIGHUP"),
     ],
 )
 def test_a_server_that_is_ended_is_not_called_aborted_or_killed(

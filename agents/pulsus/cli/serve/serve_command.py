@@ -3,7 +3,7 @@
 Refused here: an address beyond this machine (not loopback) without TLS, a certificate without its
 key, and a port that is taken. Sign-in limits and sessions are set up in `web/server_setup.py`. The
 default port is the setting `serve.port`. Ctrl-C is a normal end (0), and SIGTERM ends the server
-with TERMINATED (143). Both give open requests a moment to end.
+with TERMINATED (143), SIGHUP with HUNG_UP (129). All give open requests a moment to end.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import GivenFile, common
-from pulsus.errors import Terminated, UsageError
+from pulsus.errors import HungUp, Terminated, UsageError
 
 if TYPE_CHECKING:
     from types import FrameType
+
+    import uvicorn
 
     from pulsus.web.notices.card_notifier import FailedDelivery
 
@@ -55,6 +57,7 @@ EPILOG = page_end(
     exits={
         0: "ended by Ctrl-C",
         2: "usage, settings, or the port is taken",
+        129: "ended by SIGHUP",
         143: "ended by SIGTERM",
     },
 )
@@ -160,9 +163,12 @@ def command(
     )
     # uvicorn raises a signal again once it has shut down.
     signal.signal(signal.SIGTERM, _raise_terminated)
+    hung_up = _end_at_hangup(server)
     try:
         with suppress(KeyboardInterrupt):  # Ctrl-C is how a server ends
             server.run(sockets=[listening])
+        if hung_up:
+            raise HungUp("SIGHUP ended the server")
     finally:
         state.runs.close()
         state.migrations.close()
@@ -174,6 +180,22 @@ def command(
 
 def _raise_terminated(_: int, __: FrameType | None) -> None:
     raise Terminated("SIGTERM ended the server")
+
+
+def _end_at_hangup(server: uvicorn.Server) -> list[int]:
+    """Let SIGHUP shut the server down, and return the list of the signals of this kind.
+
+    uvicorn handles SIGINT and SIGTERM only. Under `nohup` the signal stays ignored.
+    """
+    seen: list[int] = []
+
+    def hang_up(number: int, _: FrameType | None) -> None:
+        seen.append(number)
+        server.should_exit = True
+
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, hang_up)
+    return seen
 
 
 def _tell_failure(failure: FailedDelivery) -> None:
