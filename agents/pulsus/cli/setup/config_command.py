@@ -64,14 +64,15 @@ def show(session: CommandSession, prefix: str) -> None:
         console.document({"settings": rows})
         return
     asks = any(row["trust"] for row in rows)
+    # The value comes last: a long one would widen every line of a pipe.
     console.table(
-        ("setting", "value", "origin", *(("approval",) if asks else ())),
+        ("setting", "origin", *(("approval",) if asks else ()), "value"),
         [
             (
                 r["key"],
-                _value_text(r["value"]),
                 r["origin"],
                 *((_SAID[r["trust"]],) if asks else ()),
+                _value_text(r["value"]),
             )
             for r in rows
         ],
