@@ -121,6 +121,20 @@ def test_doctor_model_without_a_model_names_the_setting(project):
     assert "model.base_url" in check["hint"]
 
 
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [("http://127.0.0.1:9/v1", "MODEL_UNREACHABLE"), ("", "needed to write new tools")],
+    ids=["dead", "unset"],
+)
+def test_a_model_that_fails_for_one_reason_is_told_once(project, address, said):
+    env = {"PULSUS_MODEL__BASE_URL": address, "PULSUS_MODEL__NAME": "tiny"}
+    done = pulsus_here(project, "doctor", "--model", env=env)
+    assert done.code == 3
+    failed = [line for line in done.out.splitlines() if line.startswith(("MISSING", "absent"))]
+    assert len([line for line in failed if " model " in line]) == 1
+    assert (done.out.count(said), "MISSING  model " in done.out) == (int(bool(address)), True)
+
+
 def test_doctor_does_not_tell_to_set_an_address_that_only_waits_for_approval(project):
     """Two findings on one setting must not send the reader to two different places."""
     file = project / "config/pulsus.toml"

@@ -72,12 +72,27 @@ def command(session: CommandSession, model: bool) -> None:
     else:
         found: list[tuple[str, DoctorCheck | ProbeFinding]] = [(c.name, c) for c in checks]
         if examined:
-            found += [(f"model {f.name}", f) for f in examined.findings]
+            found = _add_model(found, examined.findings)
         rows = [(_mark_of(c), name, c.found, "" if c.ok else c.hint) for name, c in found]
         click.echo("\n".join(checklist_lines(rows, console.width() or _IN_A_FILE)))
     if unreadable:
         console.leave(unreadable)
     raise SystemExit(0 if working and (examined is None or examined.ready) else 3)
+
+
+def _add_model(
+    checks: Sequence[tuple[str, DoctorCheck | ProbeFinding]], findings: Sequence[ProbeFinding]
+) -> list[tuple[str, DoctorCheck | ProbeFinding]]:
+    """Return the checks with those of the model. A failure with one cause is told once.
+
+    A model that does not answer cannot list its names either, and one that is not configured has
+    failed the check of the project too.
+    """
+    causes = {(f.found, f.hint) for f in findings if f.required and not f.ok}
+    unset = any(f.name == "configured" for f in findings)
+    kept = [(name, check) for name, check in checks if not (unset and name == "model")]
+    told = [f for f in findings if f.required or (f.found, f.hint) not in causes]
+    return [*kept, *((f"model {f.name}", f) for f in told)]
 
 
 def _settings_failure(session: CommandSession) -> ConfigError | None:
