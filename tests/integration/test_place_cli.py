@@ -1,6 +1,8 @@
 """`pulsus place` from the command line: plans, checks, refusals and exit statuses."""
 
 import json
+import shlex
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -265,3 +267,39 @@ def test_a_missing_figure_is_to_be_added_to_the_file_that_counts(tmp_path):
     assert "the facts have no ram_mib of VM 1" in done.err
     assert "hint: add ram_mib of VM 1 to f2.yaml" in done.err
     assert "kb.files" not in done.err, "with --facts those files do not count"
+
+
+def examples_of(page, files):
+    """Return the calls that a help page lists, once it has no other files than these."""
+    listed = page.partition("  Examples:\n")[2].partition("\n\n")[0]
+    calls = [shlex.split(line, comments=True)[1:] for line in listed.splitlines()]
+    assert {w for call in calls for w in call if w.endswith((".json", ".yaml"))} == files
+    return calls
+
+
+def test_every_example_of_the_help_works_with_the_files_that_the_help_shows(tmp_path):
+    """A newcomer could not find what `place` reads."""
+    page = pulsus_here(tmp_path, "place", "--help").out
+    cluster = page.partition("A CLUSTER.json ")[2].partition("\n")[2].partition("\n\n")[0]
+    (tmp_path / "cluster.json").write_text(cluster, encoding="utf-8")
+    assert "A facts file: `pulsus kb --help` shows one." in page
+    facts = pulsus_here(tmp_path, "kb", "--help").out.partition("A facts file ")[2]
+    text = textwrap.dedent(facts.partition("\n")[2].partition("\n\n")[0])
+    (tmp_path / "facts.yaml").write_text(text, encoding="utf-8")
+    for call in examples_of(page, {"cluster.json", "plan.json", "facts.yaml"}):
+        words, _, target = " ".join(call).partition(" > ")
+        done = pulsus_here(tmp_path, *words.split())
+        assert done.code == 0, (call, done.err)
+        if target:
+            (tmp_path / target).write_text(done.out, encoding="utf-8")
+    for page in (("kb",), ("kb", "query"), ("kb", "explain"), ("kb", "facts")):
+        for call in examples_of(pulsus_here(tmp_path, *page, "--help").out, {"facts.yaml"}):
+            done = pulsus_here(tmp_path, *call)
+            assert (done.code, bool(done.out)) == (0, True), (call, done.err)
+
+
+@pytest.mark.parametrize("call", [["cluster.json"], ["--facts", "facts.yaml"]])
+def test_a_missing_file_leads_to_the_help_that_shows_one(tmp_path, call):
+    command = "place" if call[0] == "cluster.json" else "kb"
+    done = pulsus_here(tmp_path, "place", *call)
+    assert (done.code, f"`pulsus {command} --help` has an example" in done.err) == (2, True)

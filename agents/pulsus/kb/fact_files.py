@@ -29,7 +29,7 @@ _Found = TypeVar("_Found")
 _MOST_PLACE_CHARS: Final = 200
 MOST_BYTES: Final = 10_000_000
 """Largest facts file that is read."""
-_EXAMPLE: Final = "docs/knowledge-base.md of Pulsus has an example"
+_EXAMPLE: Final = "`pulsus kb --help` has an example"
 _EXPECTED: Final = ExpectedFile(
     "a facts file",
     MOST_BYTES,

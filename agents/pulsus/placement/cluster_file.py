@@ -26,7 +26,7 @@ _EXPECTED = ExpectedFile(
     MAX_BYTES,
     ClusterInvalid,
     CLUSTER_KEYS,
-    "docs/placement.md of Pulsus has an example",
+    "`pulsus place --help` has an example",
 )
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from pulsus.cli.command_group import cli
 from pulsus.cli.help_text import EACH_ITS_OWN, page_end
+from pulsus.routing.evaluation.calibration_fit import MIN_REQUESTS
 
 WORKFLOWS = Path(__file__).parents[3] / "workflows"
 
@@ -162,3 +163,8 @@ def test_an_example_row_that_is_copied_is_no_invalid_row(page):
             row = ""
         assert not row or "on one line (broken here to fit)" in title, row
     assert not row
+
+
+def test_the_help_of_eval_says_what_a_calibration_needs():
+    page = next(c.get_help(context) for words, c, context in pages() if words[-1] == "eval")
+    assert f"--calibrate needs at least {MIN_REQUESTS} requests, and refuses a fit" in page

@@ -40,6 +40,8 @@ EPILOG = page_end(
         """Rows of QUERIES:
   {"query": "disk full?", "tools": ["storage/usage/disk_usage"]}
   {"query": "order a pizza", "tools": []}""",
+        """--calibrate needs at least 30 requests, and refuses a fit that is worse than
+the one in use: add requests of your own to those of config/golden.jsonl.""",
     ),
     exits={
         0: "measured",

@@ -41,10 +41,22 @@ _GOALS = (
         )
     ),
 )
+_FACTS = """A facts file (docs/knowledge-base.md of Pulsus has every key):
+  nodes:
+    - {name: pve1, health: nominal, ram_mib: 65536, cpu_mc: 32000}
+    - {name: pve2, health: nominal, ram_mib: 65536, cpu_mc: 32000}
+    - {name: pve3, health: degraded, ram_mib: 65536, cpu_mc: 32000}
+  links:
+    - {a: pve1, b: pve2, cost: 10}
+    - {a: pve2, b: pve3, cost: 10}
+  vms:
+    - {vmid: 101, host: pve3, ram_mib: 16384, cpu_mc: 4000}"""
+_SEE_FACTS = "A facts file: `pulsus kb --help` shows one."
 GROUP = page_end(
     'pulsus kb query "node_health(Node, Status)" --facts facts.yaml',
     'pulsus kb explain "can_reach(pve1, pve3)" --facts facts.yaml',
     "pulsus kb facts --kind health --facts facts.yaml",
+    notes=(_FACTS,),
 )
 facts_option = click.option(
     "--facts",
@@ -70,7 +82,7 @@ def command() -> None:
         'pulsus kb query "node_health(Node, Status)" --facts facts.yaml',
         'pulsus kb query "can_reach(pve1, To)" --facts facts.yaml --output json',
         exits=_EXITS,
-        notes=_GOALS,
+        notes=(*_GOALS, _SEE_FACTS),
     )
 )
 @click.argument("goal")
@@ -118,7 +130,7 @@ def query(session: CommandSession, goal: str, files: tuple[Path, ...]) -> None:
         'pulsus kb explain "node_health(pve3, Status)" --facts facts.yaml',
         'pulsus kb explain "can_reach(pve1, pve3)" --facts facts.yaml',
         exits=_EXITS,
-        notes=_GOALS,
+        notes=(*_GOALS, _SEE_FACTS),
     )
 )
 @click.argument("goal")
@@ -150,6 +162,7 @@ def explain(session: CommandSession, goal: str, files: tuple[Path, ...]) -> None
         "pulsus kb facts",
         "pulsus kb facts --kind health --node pve3 --facts facts.yaml",
         exits={0: "listed", 2: "usage, settings, or an invalid facts file"},
+        notes=(_SEE_FACTS,),
     )
 )
 @click.option("--kind", type=click.Choice(KINDS), help="Only facts of this kind.")

@@ -26,6 +26,15 @@ EPILOG = page_end(
     "pulsus place cluster.json --drain pve3 --output json > plan.json",
     "pulsus place --facts facts.yaml --drain pve3",
     "pulsus place --check cluster.json plan.json --drain pve3",
+    notes=(
+        """A CLUSTER.json (docs/placement.md of Pulsus has every key):
+  {"hosts": [{"name": "pve1", "ram_mib": 65536, "cpu_mc": 32000},
+             {"name": "pve2", "ram_mib": 65536, "cpu_mc": 32000},
+             {"name": "pve3", "ram_mib": 65536, "cpu_mc": 32000}],
+   "vms": [{"vmid": 101, "ram_mib": 16384, "cpu_mc": 4000, "host": "pve1"},
+           {"vmid": 102, "ram_mib": 32768, "cpu_mc": 8000, "host": "pve3"}]}""",
+        "A facts file: `pulsus kb --help` shows one.",
+    ),
     exits={
         0: "optimal or feasible; the check found no violation",
         1: "infeasible, no plan in time, a violation, or facts that lack a figure",

@@ -33,7 +33,7 @@ LONGEST = 4 << 20
 EPILOG = page_end(
     "pulsus fill --jsonl requests.jsonl > values.jsonl",
     "pulsus fill --jsonl - --proposed < requests.jsonl",
-    "pulsus fill --jsonl requests.jsonl --model",
+    "pulsus fill --jsonl requests.jsonl --model  # asks the model of the settings",
     notes=(
         """A row of FILE, on one line (broken here to fit). parameters is a JSON Schema:
   {"id": "1", "query": "5 biggest files in /var", "tool": {"name": "biggest",

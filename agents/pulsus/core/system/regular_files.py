@@ -162,7 +162,8 @@ class ExpectedFile:
         if failure.missing:
             return UsageError(
                 f"{shown} does not exist, and {self.noun} is expected there",
-                hint="correct the path; a relative path begins in the current folder",
+                hint="correct the path; a relative path begins in the current folder; "
+                f"{self.example}",
                 file=shown,
             )
         hints = {
