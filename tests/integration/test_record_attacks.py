@@ -450,6 +450,46 @@ def test_without_a_person_or_a_commit_nothing_is_accepted(pulled):
     assert code(run(pulled, "--yes")) == (4, "RECORD_UNKNOWN")
 
 
+@pytest.fixture(params=["no HOME", "a HOME that is no folder", "a place in the project"])
+def homeless(request, pulled, monkeypatch):
+    """A pulled project whose user has no place for approvals."""
+    commit = git(pulled, "rev-parse", "HEAD")
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.delenv("HOME", raising=False)
+    if request.param == "a HOME that is no folder":
+        monkeypatch.setenv("HOME", "/nonexistent")
+    if request.param == "a place in the project":
+        monkeypatch.setenv("XDG_STATE_HOME", str(pulled / ".pulsus"))
+    return pulled, commit
+
+
+def test_no_record_is_called_accepted_if_this_users_approvals_cannot_be_kept(homeless):
+    project, commit = homeless
+    log = project / ".pulsus/audit/decisions-000001.jsonl"
+    before = log.read_bytes()
+    done = accept(project, "--expect-commit", commit)
+    assert code(done) == (2, "USER_STATE_INVALID")
+    assert log.read_bytes() == before, "nothing was decided"
+    assert "not kept" not in done.err, "one cause is told once"
+    refused = run(project, "--yes")
+    assert code(refused) == (4, "RECORD_UNKNOWN")
+    assert "XDG_STATE_HOME" in refused.json["error"]["hint"]
+    assert "--accept-records" not in refused.json["error"]["hint"]
+    found = pulsus_here(project, "audit", "--output", "json").json["findings"]
+    (fix,) = [each["fix"] for each in found if each["code"] == "RECORD_UNKNOWN"]
+    assert "XDG_STATE_HOME" in fix
+
+
+def test_no_record_is_called_accepted_if_the_write_of_the_approvals_fails(pulled, monkeypatch):
+    commit = git(pulled, "rev-parse", "HEAD")
+    monkeypatch.setenv("XDG_STATE_HOME", "/proc/pulsus")  # no user can make a folder there
+    log = pulled / ".pulsus/audit/decisions-000001.jsonl"
+    before = log.read_bytes()
+    done = accept(pulled, "--expect-commit", commit)
+    assert code(done) == (2, "STORAGE_UNWRITABLE")
+    assert log.read_bytes() == before
+
+
 def test_long_differences_are_counted_and_only_shown_on_demand(pulled, monkeypatch):
     monkeypatch.setattr(audit_records, "_MOST_LINES", 0)
     done = pulsus_here(pulled, "audit", "--accept-records")

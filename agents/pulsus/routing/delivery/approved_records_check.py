@@ -21,7 +21,7 @@ from pathlib import Path
 from pulsus.config.trust.signers import openpgp_key, ssh_key
 from pulsus.core.storage.catalogue_lock import CatalogueStore
 from pulsus.core.storage.decision_log import append_position, user_witness
-from pulsus.core.storage.decision_log.user_witness import Witness
+from pulsus.core.storage.decision_log.user_witness import ACCEPT, Witness
 from pulsus.core.storage.record_status import RecordStatus, record_status
 from pulsus.core.storage.records import promotion_records, version_archive
 from pulsus.core.storage.records.current_revision import read_records
@@ -34,9 +34,6 @@ from pulsus.errors import RecordChanged, RecordUnknown, StorageUnwritable
 from pulsus.late_pattern import late_pattern
 
 _LOG = logging.getLogger("pulsus")
-
-ACCEPT = "pulsus audit --accept-records"
-"""The command that accepts records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +50,11 @@ class RecordCheck:
     def signatures(self) -> SignedRecords:
         """Return the check of the commits that brought records."""
         return SignedRecords(self.store.workflows_root, self.signers)
+
+    @property
+    def how_to_accept(self) -> str:
+        """Return what to do so that unknown records count."""
+        return user_witness.how_to_accept(self.store.log_folder)
 
     def unknown(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
         """Return a clause for each tool whose record this user did not approve.
@@ -88,7 +90,7 @@ class RecordCheck:
             raise RecordUnknown(
                 f"{target.tool_id} is not set back to {version}: its record is not in your "
                 "decision log",
-                hint=f"look at the records and accept them: {ACCEPT}",
+                hint=self.how_to_accept,
                 tool=target.tool_id,
             )
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pulsus.core.storage.decision_log import append_position, decision_log
 from pulsus.core.storage.decision_log.approved_record_keys import RECORDS
-from pulsus.core.storage.decision_log.user_witness import Witness
+from pulsus.core.storage.decision_log.user_witness import Witness, require_place
 from pulsus.core.storage.promotion.promote import os_user
 from pulsus.core.storage.record_status import RecordStatus, record_status
 from pulsus.core.storage.records import promotion_records, record_key
@@ -56,8 +56,10 @@ class PendingRecords:
 def pending_records(root: Path, state_dir: Path) -> tuple[PendingRecords, ...]:
     """Every tool whose latest record is not approved, in the order of their ids.
 
-    Raises AuditTampered for a log that this user did not write, MetadataCorrupt, UserStateInvalid.
+    Raises AuditTampered for a log that this user did not write, MetadataCorrupt, UserStateInvalid
+    also if there is no place where the approvals could be kept.
     """
+    require_place(state_dir / "audit")
     witness = Witness.of(state_dir / "audit")
     decision_log.require_seen(witness.folder)
     approvals, log = witness.approvals(), append_position.name_of(witness.folder)

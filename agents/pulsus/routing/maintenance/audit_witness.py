@@ -21,8 +21,6 @@ _MOVED = (
 )
 _CHANGED = "restore metadata.jsonl from version control; it is not run until then"
 _NAMED = 5
-_OFFER = "pulsus audit --accept-records"
-_ACCEPT = f"look at them, then: {_OFFER}"
 
 
 def audit_witness(
@@ -41,9 +39,10 @@ def audit_witness(
         return
     if match == "none":
         return
+    accept = user_witness.how_to_accept(folder)
     if match == "unseen":
         reason = "this user never wrote to it on this machine: it approves nothing here"
-        yield AuditFinding("LOG_UNSEEN", "warning", folder, None, None, reason, _ACCEPT)
+        yield AuditFinding("LOG_UNSEEN", "warning", folder, None, None, reason, accept)
     elif match == "ahead":
         reason = "it goes on behind the last record that this user wrote: others wrote to it"
         yield AuditFinding("LOG_AHEAD", "info", folder, None, None, reason, "nothing")
@@ -63,7 +62,7 @@ def audit_witness(
         more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
         reason = f"not approved by this user on this machine: {named}{more}"
         yield AuditFinding(
-            "RECORD_UNKNOWN", "warning", folder, None, None, reason, _ACCEPT, tuple(unknown)
+            "RECORD_UNKNOWN", "warning", folder, None, None, reason, accept, tuple(unknown)
         )
 
 
@@ -77,4 +76,4 @@ def put_log_first(findings: Sequence[AuditFinding], folder: Path) -> tuple[Audit
     if code is None:
         return tuple(findings)
     first = f"first do what is said of {code}, then look again: pulsus audit"
-    return tuple(replace(f, fix=first) if _OFFER in f.fix else f for f in findings)
+    return tuple(replace(f, fix=first) if user_witness.ACCEPT in f.fix else f for f in findings)

@@ -19,7 +19,6 @@ from pulsus.core.storage.records.promotion_target import Target, command_to_prom
 from pulsus.core.types import ToolSpec
 from pulsus.errors import Denied, NotPromoted, RecordUnknown
 from pulsus.execution.confinement.choose_confinement import Mode
-from pulsus.routing.delivery.approved_records_check import ACCEPT
 from pulsus.routing.delivery.deliver import digest
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.search.access_filter import access_filter
@@ -67,7 +66,8 @@ def require_approved_records(project: Project, used: Sequence[ToolSpec], confine
     warning. Raises RecordUnknown for any other, or with `off`; RecordChanged, AuditTampered,
     UserStateInvalid.
     """
-    unknown = project.record_check().unknown(used)
+    check = project.record_check()
+    unknown = check.unknown(used)
     if not unknown:
         return confinement
     reason = "; ".join(unknown).removeprefix(f"{used[0].id}: ")
@@ -80,10 +80,10 @@ def require_approved_records(project: Project, used: Sequence[ToolSpec], confine
         )
         raise RecordUnknown(
             f"{used[0].id} is not run: {reason}; and {why}",
-            hint=f"look at the records and accept them: {ACCEPT}",
+            hint=check.how_to_accept,
             tool=used[0].id,
         )
-    _LOG.warning("%s runs confined only: %s (look at it, then: %s)", used[0].id, reason, ACCEPT)
+    _LOG.warning("%s runs confined only: %s (%s)", used[0].id, reason, check.how_to_accept)
     return "required"
 
 

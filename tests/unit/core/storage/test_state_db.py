@@ -11,7 +11,7 @@ import pytest
 from pulsus.core.storage.state_db import state_db
 from pulsus.core.storage.state_db.state_db import check_integrity, has_state_db, open_state_db
 from pulsus.core.storage.state_db.state_tables import MIGRATIONS
-from pulsus.errors import Busy, DiskFull, StateCorrupt, StorageUnwritable
+from pulsus.errors import Busy, DiskFull, StateCorrupt, StorageUnwritable, UserStateInvalid
 
 
 @pytest.fixture
@@ -143,6 +143,15 @@ def test_a_file_that_cannot_be_trusted_is_refused_and_left_as_it_is(state, damag
     assert refused.value.hint
     after = {p.name: p.read_bytes() for p in state.glob("state.db*") if p.is_file()}
     assert {name: after.get(name) for name in before} == before
+
+
+def test_a_user_without_a_place_for_the_key_is_told_so_and_not_to_move_the_file(state, monkeypatch):
+    made(state)
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.delenv("HOME", raising=False)
+    with pytest.raises(UserStateInvalid) as refused, opened(state):
+        pass
+    assert "HOME is not set" in refused.value.message
 
 
 def test_the_hint_for_a_damaged_file_keeps_it_and_lets_a_new_one_be_made(state):

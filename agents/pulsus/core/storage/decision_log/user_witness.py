@@ -39,6 +39,9 @@ REASONS: Mapping[Match, str] = {
     "different": "it is not the log that this user wrote to",
 }
 
+ACCEPT = "pulsus audit --accept-records"
+"""The command that accepts records."""
+
 _LOG = logging.getLogger("pulsus")
 _NAME_CHARS = 32
 _Parsed = TypeVar("_Parsed")
@@ -102,7 +105,7 @@ class Witness:
         state_dir = os.path.realpath(folder.parent)
         name = hashlib.sha256(os.fsencode(state_dir)).hexdigest()[:_NAME_CHARS]
         try:
-            return cls(folder, UserState.of(Path(state_dir)), name)
+            return cls(folder, require_place(folder), name)
         except UserStateInvalid as failure:
             _warn_not_kept(failure)
             return cls(folder, None, name)
@@ -135,13 +138,15 @@ class Witness:
         """Keep what is approved by records that are about to be written, and that they come.
 
         `before` is the head now, and `at` the segment and the size where its line ends. What is not
-        this user's `own` decision approves nothing.
+        this user's `own` decision approves nothing. Accepted records have no other effect than
+        their approvals: raises as `UserState.write` if these cannot be kept.
         """
-        from pulsus.core.storage.decision_log.approved_record_keys import approved_keys
+        from pulsus.core.storage.decision_log.approved_record_keys import RECORDS, approved_keys
 
         pairs = tuple(pair for each in records for pair in approved_keys(each)) if own else ()
         if pairs:
-            self._keep_approvals(self.approvals().with_pairs(pairs))
+            required = any(each.kind == RECORDS for each in records)
+            self._keep_approvals(self.approvals().with_pairs(pairs), required=required)
         head = before or Head(log, 0, log_record.GENESIS)
         self._keep_seen(Seen(head, *at, tuple(each.hash for each in records)))
 
@@ -185,11 +190,14 @@ class Witness:
         row["following"] = many if len(many) > 1 else next(iter(many), None)
         self._write_file("json", {"path": str(self.folder.parent), **row.pop("head"), **row})
 
-    def _keep_approvals(self, approvals: RecordApprovals) -> None:
+    def _keep_approvals(self, approvals: RecordApprovals, *, required: bool) -> None:
         tools = {tool: list(keys) for tool, keys in approvals.tools.items()}
-        self._write_file("records.json", {"tools": tools, "loose": sorted(approvals.loose)})
+        row = {"tools": tools, "loose": sorted(approvals.loose)}
+        self._write_file("records.json", row, required=required)
 
-    def _write_file(self, suffix: str, row: Mapping[str, object]) -> None:
+    def _write_file(
+        self, suffix: str, row: Mapping[str, object], *, required: bool = False
+    ) -> None:
         """Keep a file. Without it the log counts as unseen, which never permits more runs."""
         if self.user_files is None:
             return
@@ -197,7 +205,26 @@ class Witness:
             data = json.dumps(row, separators=(",", ":")).encode("ascii")
             self.user_files.write(f"logs/{self.name}.{suffix}", data + b"\n")
         except PulsusError as failure:
+            if required:
+                raise
             _warn_not_kept(failure)
+
+
+def require_place(folder: Path) -> UserState:
+    """Return the place of this user's approvals for the log in `folder`.
+
+    Raises UserStateInvalid if the environment names none, or one in the project.
+    """
+    return UserState.of(Path(os.path.realpath(folder.parent)))
+
+
+def how_to_accept(folder: Path) -> str:
+    """Return what to do so that records count for this user: without a place none can."""
+    try:
+        require_place(folder)
+    except UserStateInvalid as failure:
+        return f"{failure.hint}: your approvals are kept there"
+    return f"look at the records and accept them: {ACCEPT}"
 
 
 def _parse_seen(row: Any) -> Seen:

@@ -23,6 +23,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from pulsus.config import cache_secret
+from pulsus.config.user_state import UserState
 from pulsus.core.storage.state_db.state_tables import APPLICATION_ID, MIGRATIONS
 from pulsus.core.system.descriptors import closing_fd
 from pulsus.errors import (
@@ -62,7 +63,7 @@ def open_state_db(
     It is for the calling thread, or with `any_thread` for one thread at a time. Close it. Raises
     StateCorrupt for a damaged, foreign or newer file, and for one that this user did not make.
     Raises Busy for a locked one, DiskFull, StorageUnwritable, and UserStateInvalid if there is no
-    key to seal a new one with.
+    place for the key that seals it.
     """
     path = state_dir / FILE
     with database_errors(path), _locked(state_dir):
@@ -237,6 +238,8 @@ def _check(connection: sqlite3.Connection, path: Path, project: Path, newest: in
         raise _corrupt(path, "cannot keep a write-ahead log on this file system")
     rows = connection.execute("SELECT code, mark FROM seal").fetchall()
     key = cache_secret.read_secret(project)
+    if key is None:
+        UserState.of(project).read(cache_secret.FILE)  # raises UserStateInvalid without a place
     if key is None or len(rows) != 1 or not hmac.compare_digest(rows[0][0], _seal(key, rows[0][1])):
         raise _corrupt(path, "was not made by this user on this machine")
 
