@@ -144,6 +144,15 @@ def test_a_command_of_a_hint_does_not_ask_another_server(server, line, call):
     assert hint.startswith(f"`pulsus approvals {call} --server {server.url}` shows ")
 
 
+def test_a_request_that_was_decided_is_not_approved_and_the_hint_asks_the_same_server(server):
+    card_id = propose(server.ada)
+    decide(server.ada, card_id, "deny", reveal(server.ada, card_id))
+    status, screen = at_terminal(server, *command(server, "approve", card_id), answers=[])
+    assert status == 6
+    hint = f"pulsus approvals show {card_id} --server {server.url} says who decided it"
+    assert hint in " ".join(screen.split())
+
+
 def test_a_wrong_token_is_refused_and_not_repeated(server, tmp_path):
     wrong = tmp_path / "wrong"
     wrong.write_text("not-a-token-of-this-server\n", encoding="utf-8")

@@ -9,7 +9,6 @@ A decision is checked (expired, own request, already decided) in
 
 from __future__ import annotations
 
-import functools
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -25,14 +24,7 @@ from pulsus.cli.prompts.questions import confirm
 from pulsus.cli.serve.card_lines import CONTINUED, card_lines, card_row
 from pulsus.cli.serve.server_cards import connect_cards
 from pulsus.core.telemetry.visible_text import visible_command
-from pulsus.errors import (
-    ApprovalNeeded,
-    ApprovalUnknown,
-    PulsusError,
-    ServerUnreachable,
-    UsageError,
-)
-from pulsus.late_pattern import late_pattern
+from pulsus.errors import ApprovalNeeded, ApprovalUnknown, ServerUnreachable, UsageError
 
 _EXITS: Final = {
     0: "done",
@@ -43,8 +35,6 @@ _EXITS: Final = {
 }
 _WAITING: Final = frozenset({"pending", "approved", "started", "unknown"})
 _MOST_REASON: Final = 1000
-_ASKING: Final = late_pattern(r"pulsus approvals (?:list|show [\w-]+)")
-"""The commands of hints that ask a server; `settle` needs none."""
 
 server_option = click.option(
     "--server", metavar="URL", help="Address of the server. [default: http://localhost:serve.port]"
@@ -59,19 +49,8 @@ token_option = click.option(
 
 
 def _connected(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the server. Hints of errors then repeat a `--server` that was given."""
-
-    @functools.wraps(command)
-    def run(*args: Any, server: str | None, **options: Any) -> Any:
-        try:
-            return command(*args, server=server, **options)
-        except PulsusError as error:
-            if server:
-                named = f" --server {shlex.quote(server)}"
-                error.offer(*(_ASKING.sub(lambda m: m[0] + named, way) for way in error.ways))
-            raise
-
-    return server_option(token_option(run))
+    """Add the options of the server."""
+    return server_option(token_option(command))
 
 
 @click.group(
@@ -183,7 +162,7 @@ def approve_command(
     if card["status"] != "pending":
         raise ApprovalUnknown(
             f"the request {card['id']} is {card['status']} already",
-            hint=f"pulsus approvals show {card['id']} says who decided it, and when",
+            hint=f"{cards.command('show', card['id'])} says who decided it, and when",
         )
     if not confirm("Approve it?"):
         raise ApprovalNeeded(f"{card['id']} was not approved, and still waits")

@@ -7,6 +7,9 @@ the role of the token in `web/role_check.py`.
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
@@ -29,11 +32,17 @@ from pulsus.errors import ApprovalNeeded, ApprovalUnknown
 class ServerCards:
     """The cards of one server, as one person sees and decides them.
 
-    Each method raises ServerUnreachable, and what the server refuses with.
+    Each method that asks raises ServerUnreachable, and what the server refuses with. `server` is
+    the `--server` of this command, if there was one.
     """
 
-    def __init__(self, client: ServerClient) -> None:
-        self._client = client
+    def __init__(self, client: ServerClient, server: str | None = None) -> None:
+        self._client, self._server = client, server
+
+    def command(self, *words: str) -> str:
+        """Return a `pulsus approvals` command that asks the same server, for a hint."""
+        named = ("--server", self._server) if self._server else ()
+        return shlex.join(("pulsus", "approvals", *words, *named))
 
     def all(self) -> list[dict[str, Any]]:
         """Return every card that the server still shows."""
@@ -47,22 +56,34 @@ class ServerCards:
                 return card
         raise ApprovalUnknown(
             f"there is no request {card_id!r}",
-            hint="`pulsus approvals list` shows what waits, with --all also what ended",
+            hint=f"`{self.command('list')}` shows what waits, with --all also what ended",
         )
 
     def approve(self, card_id: str) -> dict[str, Any]:
         """Approve a card and return how it ended. The call returns after it was carried out."""
-        path, body = self._reveal(card_id, "approve")
-        done: dict[str, Any] = self._client.post(f"{path}/approve", body, LONGEST_SECONDS)
-        return done
+        with self._own_hints(card_id):
+            path, body = self._reveal(card_id, "approve")
+            done: dict[str, Any] = self._client.post(f"{path}/approve", body, LONGEST_SECONDS)
+            return done
 
     def deny(self, card_id: str, reason: str) -> dict[str, Any]:
         """Deny a card and return its new state. `reason` may be empty."""
-        path, body = self._reveal(card_id, "deny")
-        done: dict[str, Any] = self._client.post(
-            f"{path}/deny", {**body, "reason": reason} if reason else body
-        )
-        return done
+        with self._own_hints(card_id):
+            path, body = self._reveal(card_id, "deny")
+            done: dict[str, Any] = self._client.post(
+                f"{path}/deny", {**body, "reason": reason} if reason else body
+            )
+            return done
+
+    @contextmanager
+    def _own_hints(self, card_id: str) -> Iterator[None]:
+        """Replace the hint of an unknown or decided card: the server knows no `--server`."""
+        try:
+            yield
+        except ApprovalUnknown as refusal:
+            self.find(card_id)
+            refusal.offer(f"`{self.command('show', card_id)}` shows how it ended")
+            raise
 
     def _reveal(self, card_id: str, decision: str) -> tuple[str, dict[str, Any]]:
         """Return the path of a card, and a body with a one-time token for it."""
@@ -86,7 +107,7 @@ def connect_cards(
     address = (server or f"http://localhost:{session.app.settings.serve.port}").rstrip("/")
     require_server(address)  # before a person types a token for nothing
     token, place = _token(session, token_file, role)
-    return ServerCards(ServerClient(address, token, role, place))
+    return ServerCards(ServerClient(address, token, role, place), server)
 
 
 def _token(session: CommandSession, file: Path | None, role: str) -> tuple[str, str]:
