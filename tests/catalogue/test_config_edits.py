@@ -265,3 +265,26 @@ def test_a_new_top_key_with_a_dot_is_still_added(load, tmp_path):
     file.write_text(NESTED, encoding="utf-8")
     load(SET).run(path=str(file), key="log.level", value="debug")
     assert file.read_text(encoding="utf-8") == f"{NESTED}log.level: debug\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "value", "wanted"),
+    [
+        ("app.toml", "hosts = 1\n", '["a", "b"]', 'hosts = ["a", "b"]\n'),
+        ("app.toml", "hosts = 1\n", "info", 'hosts = "info"\n'),
+        ("app.json", '{\n  "hosts": 1\n}\n', "[1, 2]", '{\n  "hosts": [1, 2]\n}\n'),
+        ("app.yaml", "hosts: 1\n", "[a, b]", "hosts: [a, b]\n"),
+        ("app.yaml", "hosts: 1\n", "{a: 1}", "hosts: {a: 1}\n"),
+        ("app.yaml", "hosts: 1\n", "info", "hosts: info\n"),
+        ("app.yaml", "hosts: 1\n", "a: b", 'hosts: "a: b"\n'),
+        ("app.yaml", "hosts: 1\n", "#fff", 'hosts: "#fff"\n'),
+    ],
+)
+def test_a_value_is_set_as_it_stands_or_quoted_if_it_is_a_text(
+    tmp_path, name, written, value, wanted
+):
+    """A list became a text in quotes, and a colour such as #fff became null."""
+    file = tmp_path / name
+    file.write_text(written, encoding="utf-8")
+    change(SET, path=str(file), key="hosts", value=value)
+    assert file.read_text(encoding="utf-8") == wanted

@@ -9,7 +9,8 @@ refused unless its section is named.
 Args:
     path (str): The configuration file. A link is followed.
     key (str): The name of the setting.
-    value (str): Its new value, as it stands in the file.
+    value (str): Its new value, as it stands in the file. A text in JSON, TOML or YAML gets quotes
+        if it needs them.
     section (str): The section of an INI or TOML file, or the parent keys in YAML and JSON, joined
         by dots.
     kind (str): ini, env, conf, json, yaml or toml; taken from the file when empty.
@@ -223,10 +224,14 @@ def _insert(lines: list[str], at: int, new: str) -> Edit:
 
 
 def _as_written(kind: str, value: str) -> tuple[str, Any]:
-    """Return the value as the file needs it, and as a parser reads it. Plain words are quoted."""
+    """Return the value as the file needs it, and as a parser reads it. Plain words are quoted.
+
+    YAML would read `#fff` as a comment and `a: b` as a mapping: they are quoted too.
+    """
+    plain = kind == "yaml" and value[:1] not in ("[", "{", '"', "'")
     try:
         read = tomllib.loads(f"x = {value}")["x"] if kind == "toml" else _PARSERS[kind](value)
-        if not isinstance(read, dict | list):
+        if not plain or not (isinstance(read, dict | list) or re.search(r"(^|\s)#", value)):
             return value, read
     except (ValueError, yaml.YAMLError):
         pass
