@@ -133,3 +133,15 @@ def test_a_person_whose_token_may_not_ask_is_not_told_that_it_is_invalid(tmp_pat
         error = refusal_of_request(project, token)
         assert error["message"] == "the token in PULSUS_SERVER_TOKEN is not valid, or has expired"
         assert error["hint"] == make
+
+
+def test_a_request_says_at_once_that_no_user_may_approve_it(tmp_path):
+    """It said only that it waits for an approver, and nobody was one."""
+    pulsus_here(tmp_path, "init")
+    pulsus_here(tmp_path, "plan", f"five biggest files in {tmp_path}", "-o", "a.yaml")
+    asked = pulsus_here(tmp_path, "apply", "a.yaml", "--request")
+    assert asked.code == 0
+    assert "make one: pulsus users add NAME --role approver" in " ".join(asked.err.split())
+    UserAccounts(tmp_path / ".pulsus").add("ada", "approver", "a long enough password")
+    asked = pulsus_here(tmp_path, "apply", "a.yaml", "--request")
+    assert "no user has the role approver" not in asked.err

@@ -153,6 +153,11 @@ def keep_request(
     app = session.app
     minutes = app.settings.approvals.request_minutes
     kept = StoredRequests(open_state(app.state_dir).path, app.project).add(request, minutes)
+    if not _has_approver(app):
+        console.note(
+            "note: no user has the role approver, and only an approver decides this; make one: "
+            "pulsus users add NAME --role approver"
+        )
     if session.json:
         console.document({"ok": True, **(about or {}), "requested": _request_json(kept)})
         return
@@ -160,6 +165,14 @@ def keep_request(
         f"{kept.card} waits {minutes:g} minutes for an approver; nothing has run. Decide it on the "
         f"page of pulsus serve, or: pulsus approvals approve {kept.card}"
     )
+
+
+def _has_approver(app: App) -> bool:
+    if importlib.util.find_spec("argon2") is None:  # without it there are no accounts
+        return False
+    from pulsus.web.accounts.user_accounts import UserAccounts
+
+    return UserAccounts(app.state_dir).approvers() > 0
 
 
 def _request_json(kept: StoredRequest) -> dict[str, str]:
