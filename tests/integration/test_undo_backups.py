@@ -192,3 +192,24 @@ def test_an_undo_does_not_take_back_a_later_edit_without_a_word(changed):
     assert done.code == 0, done.err
     assert note in " ".join(done.err.split())
     assert file.read_text(encoding="utf-8") == BEFORE
+
+
+def test_a_run_that_changed_nothing_has_no_undo(changed):
+    """The undo was a plan that put back a backup without a name, and asked for an approval."""
+    folder, _ = changed
+    file = str(folder / "app.yaml")
+    same = ("config/edit/set_config_line", {"path": file, "key": "workers", "value": "8"})
+    other = ("config/edit/set_config_line", {"path": file, "key": "port", "value": "81"})
+    run_id = apply_steps(folder, same)
+    undone = pulsus(folder, "runs", "undo", run_id, "--output", "json")
+    assert (undone.code, undone.json["error"]["code"]) == (5, "NOTHING_TO_UNDO")
+    told = "changed nothing: s1: config/edit/set_config_line changed nothing"
+    assert undone.json["error"]["message"] == f"{run_id} {told}"
+    run_id = apply_steps(folder, same, other)
+    made = pulsus_here(folder, "runs", "undo", run_id, "-o", "undo.yaml")
+    assert made.code == 0, made.err
+    assert "note: s1: config/edit/set_config_line changed nothing" in made.err
+    done = pulsus(folder, "apply", "undo.yaml", "--yes", "--output", "json")
+    assert done.code == 0, done.out + done.err
+    assert "port: 80\n" in (folder / "app.yaml").read_text(encoding="utf-8")
+    assert f"{run_id}  done, undone  " in pulsus_here(folder, "runs", "list").out

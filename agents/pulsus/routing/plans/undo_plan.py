@@ -37,6 +37,7 @@ from pulsus.routing.plans.run_results import load_result
 from pulsus.routing.plans.save_plan import save_plan
 
 _UNDECLARED = "declares no `Undo:`"
+_UNCHANGED = "changed nothing"
 _MOST_RUNS = 200
 """Latest runs among which an undo is looked for."""
 
@@ -55,7 +56,8 @@ def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
     Its notes name the writes that it does not reverse, what each step changes, and the files of
     the run that stay: a backup may be the only copy of something, so nothing here removes one.
 
-    Raises RunNotFound, and NothingToUndo if no write of the run can be reversed.
+    Raises RunNotFound, and NothingToUndo if no write of the run changed anything or can be
+    reversed.
     """
     with closing(open_journal_of(project, run_id)) as journal:
         record = journal.read_run(run_id)
@@ -66,6 +68,12 @@ def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
         raise NothingToUndo(
             f"{run_id} wrote nothing",
             hint="only writes that were made are undone, not those that wait or were skipped",
+            run_id=run_id,
+        )
+    if not steps and notes and all(note.endswith(_UNCHANGED) for note in notes):
+        raise NothingToUndo(
+            f"{run_id} changed nothing: {'; '.join(notes)}",
+            hint="nothing is to be done",
             run_id=run_id,
         )
     if not steps:
@@ -169,6 +177,9 @@ def _reverse_steps(
         if found.state != "done":
             notes.append(f"{name}: {tools[found.step]} is {found.state}; look at it yourself")
             continue
+        if _changed_nothing(project, record.run_id, found):
+            notes.append(f"{name}: {tools[found.step]} {_UNCHANGED}")
+            continue
         tool = project.catalogue.get(tools[found.step])
         if tool is None or tool.undo is None:
             notes.append(f"{name}: its change stays, {tools[found.step]} {_UNDECLARED}")
@@ -180,6 +191,15 @@ def _reverse_steps(
         except (KeyError, PulsusError) as missing:
             notes.append(f"{name}: {tool.undo.tool} needs a value that this run lacks: {missing}")
     return steps, notes
+
+
+def _changed_nothing(project: Project, run_id: str, step: StepRecord) -> bool:
+    """Return True if the write itself returned `changed` as False or 0."""
+    try:
+        result = load_result(project.state_dir, run_id, step)
+    except PulsusError:
+        return False
+    return isinstance(result, dict) and result.get("changed") in (False, 0)
 
 
 def _returned_inputs(undo: DeclaredCall) -> tuple[str, ...]:
@@ -231,7 +251,7 @@ def _count_reversed(
     try:
         record, undo = journal.read_run(run_id), journal.read_run(undo_id)
         saved, plan = saved_plan_of(record), saved_plan_of(undo).plan
-        reverse_steps = _reverse_steps(project, record, saved)[0]
+        reverse_steps, notes = _reverse_steps(project, record, saved)
     except PulsusError:
         # Nothing proves an undo that cannot be read, and a list of other runs goes on without it.
         return 0, 0
@@ -247,4 +267,5 @@ def _count_reversed(
         if (step.tool, values) in made:
             made.remove((step.tool, values))
             count += 1
-    return count, len([*_writes(record)])
+    unchanged = sum(note.endswith(_UNCHANGED) for note in notes)
+    return count, len([*_writes(record)]) - unchanged
