@@ -1,5 +1,6 @@
 """The person at the terminal (routing spec §3, §12, §16), through a real pseudo-terminal."""
 
+import json
 import os
 import re
 import sys
@@ -130,6 +131,31 @@ def test_a_write_tool_runs_only_after_confirmation(folder):
     code, shown = talk(folder, args, ("days", "9\n"), ("Run it? [y/N]", "y\n"))
     assert code == 0
     assert "deleted  none" in shown
+
+
+def test_ctrl_c_at_the_question_before_a_write_of_a_plan_says_how_to_go_on(tmp_path):
+    """It said "aborted; Pulsus left nothing half-written", and the run was called interrupted."""
+    folder = tmp_path / "project"
+    assert pulsus(tmp_path, "init", folder).code == 0
+    (folder / "a.ini").write_text("debug = no\n", encoding="utf-8")
+    given = {"path": str(folder / "a.ini"), "key": "debug", "value": "yes"}
+    step = {"id": "s1", "tool": "config/edit/set_config_line", "inputs": given}
+    (folder / "hand.yaml").write_text(json.dumps({"plan": {"steps": [step]}}), encoding="utf-8")
+    assert pulsus(folder, "plan", "--file", "hand.yaml", "-o", "plan.yaml").code == 0
+    assert pulsus(folder, "apply", "plan.yaml").code == 4
+    listed = pulsus(folder, "runs", "list", "--output", "json").json["runs"]
+    resume = ["runs", "resume", listed[0]["run_id"]]
+    for _ in range(2):
+        code, shown = talk(folder, resume, ("Run it? [y/N]", "\x03"))
+        told = " ".join(shown.split())
+        assert code == 130
+        assert f"ended {resume[2]} at the question about s1, which did not run" in told
+        assert f"go on with it: pulsus {' '.join(resume)}" in told
+    listed = pulsus(folder, "runs", "list", "--output", "json").json["runs"]
+    assert [each["state"] for each in listed] == ["cancelled"]
+    code, _ = talk(folder, resume, ("Run it? [y/N]", "y\n"))
+    assert code == 0
+    assert (folder / "a.ini").read_text(encoding="utf-8") == "debug = yes\n"
 
 
 def test_the_question_of_a_rollback_names_the_version_that_it_promotes(folder):

@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import click
+
 from pulsus.cli import console
+from pulsus.errors import Aborted
 from pulsus.execution.engine.progress import RunProgress, StepProgress
 
 if TYPE_CHECKING:
@@ -118,14 +121,22 @@ class PausingPerson:
         self._person, self._progress = person, progress
 
     def confirm_run(self, run: WriteRun) -> bool:
-        """Ask whether to make a run that may change things."""
-        with self._progress.paused():
+        """Ask whether to make a run that may change things. Raises Aborted for Ctrl-C."""
+        with self._asking():
             return self._person.confirm_run(run)
 
     def confirm_target(self, run: WriteRun) -> bool:
-        """Ask an approver to type the target of the run."""
-        with self._progress.paused():
+        """Ask an approver to type the target of the run. Raises Aborted for Ctrl-C."""
+        with self._asking():
             return self._person.confirm_target(run)
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        try:
+            with self._progress.paused():
+                yield
+        except click.Abort:
+            raise Aborted("the question was not answered") from None
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._person, name)

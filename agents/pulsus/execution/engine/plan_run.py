@@ -97,6 +97,7 @@ class PlanRun:
         self._error: PulsusError | None = None
         self._needs: PersonNeeded | None = None
         self._is_stopped = False
+        self._unanswered = ""
 
     def drive(self) -> PlanRunEnd:
         """Run until every step has ended, a failure stops it, or a person has to decide.
@@ -128,7 +129,8 @@ class PlanRun:
         if self._calls.cancellation.is_cancelled and self._at.schedule.unended:
             name = self._calls.cancellation.why
             self._error = _SIGNALS.get(name, Aborted)(
-                f"{name} ended {self._at.run_id}; {self._at.schedule.unended} of its "
+                f"{name} ended {self._at.run_id}{self._unanswered}; "
+                f"{self._at.schedule.unended} of its "
                 f"{counted(len(self._steps), 'step')} did not end",
                 hint=f"go on with it: pulsus runs resume {self._at.run_id}",
             )
@@ -239,6 +241,7 @@ class PlanRun:
             self._host.consent(step, inputs)
         except (KeyboardInterrupt, Aborted):
             self._calls.cancellation.cancel("SIGINT")
+            self._unanswered = f" at the question about {step.id}, which did not run"
         finally:
             self._calls.is_asking = False
         return not self._is_over
