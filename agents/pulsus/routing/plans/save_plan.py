@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 from pulsus.core.compose.plans import pins
 from pulsus.core.compose.plans.build_plan import list_parameters
-from pulsus.core.compose.plans.conversion_notes import list_conversions
+from pulsus.core.compose.plans.conversion_notes import list_conversions, list_json_files
 from pulsus.core.compose.plans.dsl.control_checks import refuse_retried_write
 from pulsus.core.compose.plans.dsl.plan_checks import check_plan
 from pulsus.core.compose.plans.type_check import require_types
@@ -139,9 +139,10 @@ def _save(
         for arg in params
         if (found := known.get(arg.name) or _default_of(arg)) is not None
     }
-    refuse_secrets(project, plan, {name: given.value for name, given in typed.items()})
+    values = {name: each.value for name, each in typed.items()}
+    refuse_secrets(project, plan, values)
     refuse_secret_texts(project, plan)
-    require_types(plan, tools, {name: each.value for name, each in typed.items()})
+    require_types(plan, tools, values)
     versions: dict[str, str | None] = {}
     for tool_id, tool in list(tools.items()):
         versions[tool_id], tools[tool_id] = promoted_version(project, tool)
@@ -155,7 +156,12 @@ def _save(
         settings=trusted_settings(project),
         request=project.redactor.redact(request),
         alternatives=alternatives,
-        notes=(*notes, *list_conversions(plan, tools), *_note_unpromoted(steps)),
+        notes=(
+            *notes,
+            *list_conversions(plan, tools),
+            *list_json_files(plan, tools, missing_words.read_proposals(notes) | values),
+            *_note_unpromoted(steps),
+        ),
     )
 
 

@@ -2,19 +2,30 @@
 
 The type check refuses what does not fit. This lists what fits only after a conversion, so that a
 reviewer sees it: a whole number for a decimal one, text for a path, one value an item as a list, a
-value in a text, and a value that may be null. Mismatched types are refused in `type_check.py`.
+value in a text, and a value that may be null. It also lists rows that are saved as JSON in a file
+whose name says another format. Mismatched types are refused in `type_check.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import PurePath
 
 from pulsus.core.compose.plans.dsl.plan_values import references
 from pulsus.core.compose.plans.type_check import output_hint
 from pulsus.core.compose.plans.wiring import list_inputs
 from pulsus.core.contract import type_hints
 from pulsus.core.contract.type_hints import Hint
-from pulsus.core.types import ArgSpec, OutputRef, Plan, PlanStep, Template, ToolSpec
+from pulsus.core.types import (
+    ArgSpec,
+    JsonValue,
+    OutputRef,
+    ParamRef,
+    Plan,
+    PlanStep,
+    Template,
+    ToolSpec,
+)
 
 PREFIX = "conversion"
 """Begins each note."""
@@ -31,6 +42,34 @@ def list_conversions(plan: Plan, tools: Mapping[str, ToolSpec]) -> tuple[str, ..
         if arg.name in step.inputs
         for what in _list_of_input(step, arg, steps, tools)
     )
+
+
+def list_json_files(
+    plan: Plan, tools: Mapping[str, ToolSpec], values: Mapping[str, JsonValue]
+) -> Iterator[str]:
+    """Yield a note for each list or mapping that is saved as JSON in a file not named `.json`.
+
+    `values` are those of the parameters of the plan, given or proposed.
+    """
+    steps = {step.id: step for step in plan.steps}
+    for step in plan.steps:
+        targets = [step.inputs[name] for name in tools[step.tool].target if name in step.inputs]
+        paths = [
+            values.get(one.name) if isinstance(one, ParamRef) else getattr(one, "value", None)
+            for one in targets
+        ]
+        suffixes = {PurePath(one).suffix.lower() for one in paths if isinstance(one, str)}
+        for arg in list_inputs(tools[step.tool]) if suffixes - {"", ".json"} else ():
+            value = step.inputs.get(arg.name)
+            if not isinstance(value, OutputRef) or "for JSON" not in arg.description:
+                continue
+            given = output_hint(value, steps, tools)
+            if given is not None and (given.has("list") or given.has("dict")):
+                yield (
+                    f"{PREFIX}: {step.id}.{arg.name}: {value.output!r} of {value.step} is saved "
+                    f"as JSON in a {min(suffixes - {'', '.json'})} file; ask for it as a table, "
+                    "or name a .json file"
+                )
 
 
 def _list_of_input(

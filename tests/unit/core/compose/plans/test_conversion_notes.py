@@ -1,10 +1,13 @@
 """Values of a plan that reach a tool as another type are named for the reviewer."""
 
+from dataclasses import replace
+
 import pytest
 
-from pulsus.core.compose.plans.conversion_notes import list_conversions
+from pulsus.core.compose.plans.conversion_notes import list_conversions, list_json_files
 from pulsus.core.compose.plans.dsl.plan_mapping import plan_from_dict
 from pulsus.core.compose.plans.type_check import find_type_problems
+from pulsus.core.types import ParamRef
 from tests.compositions import arg, spec
 
 GIVES, TAKES = "d/a/gives", "d/a/takes"
@@ -69,3 +72,26 @@ def test_a_value_that_stays_as_it_is_gives_no_note(kind):
 def test_a_number_for_a_text_is_refused_and_not_converted():
     plan, tools = planned("int", "str")
     assert "does not fit" in find_type_problems(plan, tools, {})[0].text
+
+
+@pytest.mark.parametrize(
+    ("given", "path", "is_told"),
+    [
+        ("list[dict[str, Any]]", "report.md", True),
+        ("dict[str, int]", "/srv/a.csv", True),
+        ("list[dict[str, Any]]", "report.JSON", False),
+        ("list[dict[str, Any]]", "report", False),
+        ("list[dict[str, Any]]", None, False),
+        ("str", "report.md", False),
+    ],
+)
+def test_rows_that_are_saved_as_json_in_another_kind_of_file_are_named(given, path, is_told):
+    """The plan proposed report.md for a file of JSON without a word."""
+    plan, tools = planned(given, "str | list[dict[str, Any]] | dict[str, Any]")
+    content, file = tools[TAKES].args[0], arg("path", "str")
+    content = replace(content, description="The report: text, or a value for JSON.")
+    tools[TAKES] = replace(tools[TAKES], args=(content, file), target=("path",))
+    step = replace(plan.steps[1], inputs={**plan.steps[1].inputs, "path": ParamRef("path")})
+    plan = replace(plan, steps=(plan.steps[0], step), params=("path",))
+    notes = list(list_json_files(plan, tools, {} if path is None else {"path": path}))
+    assert ["is saved as JSON" in note for note in notes] == [True] * is_told
