@@ -522,3 +522,44 @@ def test_a_hint_that_is_pasted_unchanged_is_not_taken_for_a_value(project, words
     assert done.code == 2
     assert "`…` stands for a value" in " ".join(done.err.split())
     assert "write the value in its place: --input name=VALUE" in " ".join(done.err.split())
+
+
+def test_a_path_that_does_not_exist_is_told_when_the_plan_is_made(project):
+    """Only `apply` found it."""
+    folder = project / "logs"
+    folder.mkdir()
+    made = pulsus_here(project, "plan", f"five biggest files in {project}/lgos", "-o", "a.yaml")
+    assert made.code == 0, made.err
+    assert (
+        f"note: s1 reads folder='{project}/lgos', which does not exist now: "
+        f"did you mean {folder}?" in " ".join(made.err.split())
+    )
+    made = pulsus_here(project, "plan", f"five biggest files in {folder}", "-o", "a.yaml")
+    assert "does not exist" not in made.err
+
+
+def test_a_path_that_a_write_makes_first_is_not_called_missing(project):
+    path = str(project / "new.md")
+    write = {
+        "id": "s1",
+        "tool": "shared/save/save_report",
+        "inputs": {"markdown": "", "path": path},
+    }
+    read = {"id": "s2", "tool": "shared/hash/hash_file", "inputs": {"path": path}}
+    for steps, is_told in (([write, read], False), ([{**read, "id": "s1"}], True)):
+        (project / "hand.yaml").write_text(json.dumps({"plan": {"steps": steps}}), "utf-8")
+        made = pulsus_here(project, "plan", "--file", "hand.yaml", "-o", "b.yaml")
+        assert made.code == 0, made.err
+        assert ("does not exist now: correct it, or make it first" in made.err) is is_told
+
+
+def test_a_typo_in_a_path_is_told_also_if_no_tool_fits(project):
+    """It said only that no tool fits, or that the confidence is low."""
+    (project / "logs").mkdir()
+    (project / "logs/syslog").touch()
+    asked = pulsus_here(project, "route", f"show the log {project}/lgos/syslog", "--run")
+    assert asked.code in (4, 5)
+    note = f"note: {project}/lgos/syslog does not exist, but {project}/logs/syslog does"
+    assert note in " ".join(asked.err.split())
+    asked = pulsus_here(project, "route", f"show the log {project}/logs/syslog", "--run")
+    assert "does not exist" not in asked.err

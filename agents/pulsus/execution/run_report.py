@@ -1,4 +1,4 @@
-"""Turn a child's report, or its silence, into a result or an error (`pulsus run`). Pure.
+"""Turn a child's report, or its silence, into a result or an error (`pulsus run`).
 
 The messages for a timeout, a killed process, a path without permission (permission denied) and a
 result that is too large are worded here, also if the sandbox and not the user's rights denied the
@@ -6,6 +6,8 @@ path.
 
 The size limit and the timeout are arguments of `tool_process.py`. The messages of a dry run are in
 `core/sandbox/end_messages.py`.
+
+Effect: looks for a path that is similar to one that does not exist.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from pathlib import PurePath
 from typing import Any
 
 from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.text.similar_names import similar_path
 from pulsus.core.types import JsonValue, ToolSpec
 from pulsus.errors import (
     ConfinementUnavailable,
@@ -146,9 +149,21 @@ def _failure_error(
         fault = _path_error(f"{tool.id}{via}", report, inputs, details)
         if fault is not None and not _denied_by_confinement(tool, report):
             return fault
+    if kind == FileExistsError.__name__:
+        hint = _existing_file_hint(tool, report)
+        return ToolFailed(f"{tool.id} failed{via}: {message}", hint=hint, **details)
     return ToolFailed(
         f"{tool.id} failed{via}: {kind}: {message}{_describe_place(report)}", hint=_SEE, **details
     )
+
+
+def _existing_file_hint(tool: ToolSpec, report: Mapping[str, Any]) -> str:
+    if str(report.get("path", "")).endswith(".tmp"):
+        return "a run that was killed may have left this file: if no run uses it, remove it"
+    is_step = report.get("tool", tool.id) != tool.id
+    if not is_step and any(arg.name == "overwrite" for arg in tool.args):
+        return "give another path, or replace the file with --input overwrite=true"
+    return "give another path, or move the file away"
 
 
 def _path_error(
@@ -168,9 +183,10 @@ def _path_error(
         if _is_about(number, path, text) or _is_about(number, path, _at_home(text)):
             reason, fix = _PATH_FAULTS[number]
             shown = one_line(text, _MOST_SHOWN)
+            near = similar_path(text) if number == errno.ENOENT else None
             return InputPathUnusable(
                 f"input {name}={shown!r} of {tool}: {reason}",
-                hint=fix,
+                hint=f"did you mean {one_line(near, _MOST_SHOWN)}?" if near else fix,
                 **{**details, "input": name},
             )
     return None

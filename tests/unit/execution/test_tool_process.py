@@ -251,6 +251,42 @@ def run(path: str = "", folder: str = "", paths: list[str] = [], other: str = ""
 '''
 
 
+def test_a_typo_in_a_path_is_answered_with_the_path_that_exists(tmp_path):
+    (tmp_path / "syslog").touch()
+    text = '"""Read."""\n\n\ndef run(path: str):\n    return open(path).read()\n'
+    error = failure(text, InputPathUnusable, path=str(tmp_path / "sysolg"))
+    assert error.hint == f"did you mean {tmp_path}/syslog?"
+
+
+EXISTING = '''
+"""Refuse to replace."""
+import pathlib
+
+
+def run(path: str{more}):
+    if path.endswith(".tmp"):
+        pathlib.Path(path).open("x")
+    raise FileExistsError(f"{{path}} exists: choose another path")
+'''
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "hint"),
+    [
+        ("a.md", ", overwrite: bool = False", "replace the file with --input overwrite=true"),
+        ("a.md", "", "give another path, or move the file away"),
+        (".a.md.tmp", "", "a run that was killed may have left this file"),
+    ],
+)
+def test_a_refusal_to_replace_a_file_hints_at_the_input_that_allows_it(tmp_path, name, more, hint):
+    """The hint was to look at a line of the tool's code."""
+    (tmp_path / name).touch()
+    error = failure(EXISTING.format(more=more), path=str(tmp_path / name))
+    assert name in str(error)
+    assert "FileExistsError" not in str(error)
+    assert hint in (error.hint or "")
+
+
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [

@@ -222,6 +222,7 @@ def print_plan(
 
     `source` is the file that it was made from. `again` is the command that makes it.
     """
+    from pulsus.cli.plan.missing_paths import missing_path_notes
     from pulsus.core.compose.saved_plans.saved_plan_file import (
         render_saved_plan,
         write_saved_plan,
@@ -238,6 +239,8 @@ def print_plan(
     from pulsus.routing.plans.save_plan import find_missing
 
     missing = find_missing(saved, session.app)
+    for note in missing_path_notes(session.app, saved) if session.verbosity >= 0 else ():
+        console.note(f"note: {note}")
     replaces = target is not None and write_saved_plan(saved, target, source)
     proposed = read_proposals(saved.notes)
     if session.json:

@@ -30,7 +30,7 @@ from pulsus.cli.options import (
     rag_option,
 )
 from pulsus.cli.route.route_status import RouteStatus
-from pulsus.errors import UsageError
+from pulsus.errors import InputPathUnusable, UsageError
 
 if TYPE_CHECKING:
     from pulsus.core.types import Promotion, RouteOutcome, ToolSpec
@@ -167,6 +167,7 @@ def print_outcome(
         parts = list(result_parts(outcome.result, decision.plan, decision.selected))
         print_result(outcome.result, full=full, parts=parts, request=outcome.intent.intent)
     if outcome.failure:
+        _tell_mistyped_paths(session, outcome)
         console.fail(outcome.failure, as_json=False)
     elif outcome.promotion and not outcome.ran and console.is_terminal(sys.stderr):
         _tell_how_to_run(outcome, outcome.promotion)
@@ -175,6 +176,20 @@ def print_outcome(
     elif outcome.decision.selected:
         _tell_that_a_pipe_runs_nothing(session, options, outcome)
     console.leave(outcome.failure, ended)
+
+
+def _tell_mistyped_paths(session: CommandSession, outcome: RouteOutcome) -> None:
+    """Tell of each path of a failed request that does not exist, if a similar one does."""
+    from pulsus.core.arguments.spans.find_spans import find_spans
+    from pulsus.core.telemetry.sanitize import one_line
+    from pulsus.core.text.similar_names import similar_path
+
+    found = find_spans(outcome.intent.intent)
+    if session.verbosity < 0 or isinstance(outcome.failure, InputPathUnusable):
+        return
+    for text in dict.fromkeys(each.text for each in found.values if each.kind in ("path", "file")):
+        if near := similar_path(text):
+            console.note(f"note: {text} does not exist, but {one_line(near, 200)} does")
 
 
 def _limit_notes(outcome: RouteOutcome) -> Iterator[str]:

@@ -52,6 +52,15 @@ def declared_folders(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(found))
 
 
+def named_paths(tool: ToolSpec, inputs: Inputs) -> Iterator[tuple[str, str]]:
+    """Yield each input that the declared paths are about, with each path in its value."""
+    for item in tool.effects.paths if tool.effects else ():
+        if not _is_path(item):
+            for name in _described_names(item, tool, _PLACES) or ():
+                for text in _texts_in_value(inputs.get(name)):
+                    yield name, text
+
+
 def declared_hosts(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
     """Return the declared hosts of this call: names, addresses, either with a port."""
     if tool.effects is None:
@@ -112,14 +121,18 @@ def _described_values(
     item: str, tool: ToolSpec, inputs: Inputs, kinds: tuple[str, ...]
 ) -> list[str] | None:
     """Return the values of the arguments that words such as "the given figure path" are about."""
+    chosen = _described_names(item, tool, kinds)
+    values = [text for name in chosen or () for text in _texts_in_value(inputs.get(name))]
+    return values if chosen else None
+
+
+def _described_names(item: str, tool: ToolSpec, kinds: tuple[str, ...]) -> list[str] | None:
     described = _GIVEN.match(item.lower())
     if described is None or _MORE.search(described[1]):
         return None
     names = [arg.name for arg in tool.args]
     exact = [name for name in names if name.replace("_", " ") == described[1]]
-    chosen = exact or [name for name in names if set(name.split("_")) & set(kinds)]
-    values = [text for name in chosen for text in _texts_in_value(inputs.get(name))]
-    return values if chosen else None
+    return exact or [name for name in names if set(name.split("_")) & set(kinds)]
 
 
 def _texts_in_value(value: JsonValue) -> Iterator[str]:

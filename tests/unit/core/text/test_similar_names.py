@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.text.similar_names import did_you_mean, similar_names
+from pulsus.core.text.similar_names import did_you_mean, similar_names, similar_path
 
 IDS = ("storage/usage/disk_usage", "analysis/visualise/plot_matrix", "backup/age/backup_freshness")
 KEYS = ("generator.neighbour_chars", "sandbox", "sandbox.network", "ranker.threshold")
@@ -29,3 +29,27 @@ def test_a_name_that_is_not_similar_is_not_offered(name, known, found):
 def test_no_guess_leads_to_the_list():
     assert did_you_mean("rotate", IDS, "see the list") == "see the list"
     assert did_you_mean("disk", IDS, "x") == "did you mean storage/usage/disk_usage?"
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        pytest.param("var/lgo/syslog", "var/log/syslog", id="a folder"),
+        pytest.param("var/log/sysolg", "var/log/syslog", id="the file"),
+        pytest.param("VAR/lgo/syslgo", "var/log/syslog", id="every part"),
+        pytest.param("var/lgo/other", None, id="no such file in the folder"),
+        pytest.param("var/log/app1.log", None, id="two files are as near"),
+        pytest.param("var/log/syslog", None, id="the path exists"),
+        pytest.param("var/log/syslog/x", None, id="below a file"),
+        pytest.param("srv/x", None, id="nothing is like it"),
+        pytest.param("~no such user/x", None, id="no home"),
+    ],
+)
+def test_a_path_with_typos_leads_to_the_one_that_exists(tmp_path, monkeypatch, path, found):
+    (tmp_path / "var/log").mkdir(parents=True)
+    for name in ("syslog", "app2.log", "app3.log"):
+        (tmp_path / "var/log" / name).touch()
+    absolute = str(tmp_path / path)
+    assert similar_path(absolute) == (str(tmp_path / found) if found else None)
+    monkeypatch.chdir(tmp_path)
+    assert similar_path(path) == found
