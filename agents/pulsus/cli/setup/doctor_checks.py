@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Collection, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
@@ -24,7 +25,7 @@ from packaging.requirements import Requirement
 from pulsus.cli import console
 from pulsus.core.rankers.lexical_ranker import BUILT_IN
 from pulsus.core.text.similar_names import did_you_mean
-from pulsus.errors import LlmNotConfigured, PulsusError
+from pulsus.errors import LlmNotConfigured, PulsusError, WorkflowsMissing
 from pulsus.install_hint import DISTRIBUTION, install_command
 
 if TYPE_CHECKING:
@@ -33,13 +34,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DoctorCheck:
-    """One thing looked at. Without a `required` one nothing can be promoted here."""
+    """One thing looked at. Without a `required` one nothing can be promoted here.
+
+    `broken`: it is there and damaged, and commands that need it end with an error.
+    """
 
     name: str
     ok: bool
     found: str
     hint: str = ""
     required: bool = True
+    broken: bool = False
 
 
 def machine_checks() -> Iterator[DoctorCheck]:
@@ -61,6 +66,7 @@ def project_checks(app: App) -> Iterator[DoctorCheck]:
     yield _check_calibration(app)
     yield _check_writable("logs", app.log_dir)
     yield _check_state(app)
+    yield from _damaged_log(app)
     yield _check_plugins(app)
     yield _check_model(app)
 
@@ -205,13 +211,29 @@ def _unknown_weights(app: App) -> Iterator[DoctorCheck]:
 
 
 def _check_state(app: App) -> DoctorCheck:
+    """Check the state folder, and every page of the database in it."""
+    from pulsus.core.storage.state_db import state_db
     from pulsus.core.system.state_dir import open_state
 
+    folder = app.state_dir
     try:
-        open_state(app.state_dir, create=False)
+        open_state(folder, create=False)
+        if state_db.has_state_db(folder):
+            with closing(state_db.open_state_db(folder, app.project)) as database:
+                state_db.check_integrity(database, folder / state_db.FILE)
     except PulsusError as failure:
-        return DoctorCheck("state", False, failure.message, failure.hint)
-    return _check_writable("state", app.state_dir)
+        return DoctorCheck("state", False, failure.message, failure.hint, broken=True)
+    return _check_writable("state", folder)
+
+
+def _damaged_log(app: App) -> Iterator[DoctorCheck]:
+    """Yield what is wrong with the decision log or the records, as each promotion finds it."""
+    try:
+        app.promoter().require_log()
+    except WorkflowsMissing:
+        return  # the line about the catalogue says so
+    except PulsusError as failure:
+        yield DoctorCheck("records", False, failure.message, failure.hint, broken=True)
 
 
 def _check_writable(name: str, folder: Path) -> DoctorCheck:

@@ -7,7 +7,7 @@ A failed required check ends with status 3 (NOT_READY). The checks are in
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pulsus.llm.model_probe import ProbeFinding
 
 
+_FIELDS = "name ok found hint required"
 _IN_A_FILE = 100
 """Columns where there is no terminal: lines of a log are read, too."""
 
@@ -38,7 +39,11 @@ _IN_A_FILE = 100
 EPILOG = page_end(
     "pulsus doctor",
     "pulsus doctor --model",
-    exits={0: "ready", 2: "usage, or invalid configuration", 3: "something required is missing"},
+    exits={
+        0: "ready",
+        2: "usage, or invalid configuration",
+        3: "something required is missing or broken",
+    },
 )
 
 
@@ -48,8 +53,8 @@ EPILOG = page_end(
 def command(session: CommandSession, model: bool) -> None:
     """Show what works on this machine, and what to do about the rest.
 
-    This machine is ready if tools can be validated and promoted here. With --model, the model must
-    also be able to write tools.
+    This machine is ready if tools can be validated and promoted here, and the state of the project
+    is whole. With --model, the model must also be able to write tools.
     """
     unreadable = _settings_failure(session)
     checks = list(machine_checks())
@@ -59,11 +64,11 @@ def command(session: CommandSession, model: bool) -> None:
     working = all(check.ok for check in checks if check.required)
     if session.json:
         told = [replace(check, hint="") if check.ok else check for check in checks]
-        body: dict[str, Any] = {"checks": [asdict(check) for check in told]}
+        body: dict[str, Any] = {"checks": [console.json_fields(check, _FIELDS) for check in told]}
         body |= {"model": examined.body()} if examined else {}
         failed: PulsusError | None = unreadable
         if failed is None and not working:
-            failed = _not_ready("no tool can be promoted here", checks)
+            failed = _not_ready("something required is missing or broken", checks)
         if failed is None and examined and not examined.ready:
             failed = _not_ready("the model is not ready", examined.findings)
         console.document(
@@ -127,6 +132,8 @@ def _not_ready(what: str, checks: Sequence[DoctorCheck | ProbeFinding]) -> NotRe
 def _mark_of(check: DoctorCheck | ProbeFinding) -> str:
     if check.ok:
         return "ok"
+    if isinstance(check, DoctorCheck) and check.broken:
+        return "BROKEN"
     return "MISSING" if check.required else "absent"
 
 
