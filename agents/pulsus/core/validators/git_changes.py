@@ -111,15 +111,17 @@ def list_ignored_modules(folder: Path, paths: Iterable[Path]) -> tuple[IgnoredPa
 
 
 def list_hiding_rules(folder: Path, workflows: Path) -> tuple[IgnoredPath, ...]:
-    """Return a folder for each rule of git that would hide tools about logs, present or not.
+    """Return a folder for each rule of git that would hide a domain, or tools about logs.
 
-    Projects set up by an early `pulsus init` have such a rule. A clone never got the tools it
-    hides, so only the rule can be shown there.
+    Projects set up by an early `pulsus init` have a rule for logs. A clone never got the tools it
+    hides, so only the rule can be shown there: the folder of the logs need not exist.
     """
     domains = workflows / "domains"
     parents = sorted(p for p in domains.iterdir() if p.is_dir()) if domains.is_dir() else []
-    probed = [domains / "logs" / "action", workflows / "shared_tools" / "logs"]
-    probed += [p / "logs" for p in parents if not p.name.startswith((".", "_"))]
+    named = [p for p in parents if not p.name.startswith((".", "_"))]
+    # A rule for a whole domain hides its "logs" too: the domain is asked about first.
+    probed = [domains / "logs", workflows / "shared_tools" / "logs", *named]
+    probed += [p / "logs" for p in named]
     rules: dict[str, IgnoredPath] = {}
     for one in _check_ignored(folder, [place / _PROBE for place in probed], "--no-index"):
         rules.setdefault(one.rule, IgnoredPath(one.path.parent, one.rule))

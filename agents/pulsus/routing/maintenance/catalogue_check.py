@@ -31,7 +31,6 @@ from pulsus.core.types import Catalogue, CatalogueWarning, ToolSpec
 Level = Literal["error", "warning", "info"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "info")
 
-_UNHIDE = "begin the rule with a slash (/logs/ instead of logs/), then `git add` the tools"
 
 _VERIFY_GAPS: dict[VerifyGap, tuple[str, str, str]] = {
     "missing": (
@@ -152,7 +151,7 @@ def find_git_ignored(
             one.path,
             (tools[one.path],) if one.path in tools else (),
             f"git ignores it ({one.rule}): it is never committed and no review sees it",
-            _UNHIDE,
+            _how_to_unhide(one.rule),
         )
         for one in git_changes.list_ignored_modules(project, paths)
     ]
@@ -160,10 +159,22 @@ def find_git_ignored(
     for one in git_changes.list_hiding_rules(project, workflows):
         if one.rule not in told:
             reason = f"git would ignore tools in this folder ({one.rule})"
+            fix = _how_to_unhide(one.rule)
             found.append(
-                CatalogueFinding("GIT_IGNORES_FOLDER", "warning", one.path, (), reason, _UNHIDE)
+                CatalogueFinding("GIT_IGNORES_FOLDER", "warning", one.path, (), reason, fix)
             )
     return found
+
+
+def _how_to_unhide(rule: str) -> str:
+    """Return what to do about a rule (`FILE:LINE: PATTERN`) that hides tools."""
+    place, _, pattern = rule.partition(": ")
+    nested = "/.gitignore:" in place and not place.startswith(("/", ".."))
+    if nested or "/" in pattern.rstrip("/"):
+        return f"take the rule {pattern} out, then `git add` the tools"
+    return (
+        f"begin the rule with a slash (/{pattern} instead of {pattern}), then `git add` the tools"
+    )
 
 
 def last_used(

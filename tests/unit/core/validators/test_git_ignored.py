@@ -64,6 +64,29 @@ def test_a_clone_without_the_hidden_tools_still_shows_the_rule(repo):
     assert found.rule == ".gitignore:1: logs/"
 
 
+@pytest.mark.parametrize(
+    ("file", "rule", "fix"),
+    [
+        (".gitignore", "certs/", "(/certs/ instead of certs/)"),
+        (".gitignore", "/workflows/domains/certs", "take the rule /workflows/domains/certs out"),
+        ("workflows/domains/.gitignore", "certs/", "take the rule certs/ out"),
+    ],
+)
+def test_the_hidden_domain_is_named_and_the_advice_has_its_own_rule(repo, file, rule, fix):
+    path = put(repo, "workflows/domains/certs/expiry/pem_expiry.py")
+    subprocess.run(["git", "-C", repo, "add", "."], check=True, timeout=30)
+    put(repo, file, f"{rule}\n")
+    one = tool("certs/expiry/pem_expiry", path=path)
+    catalogue = Catalogue(repo / "workflows", (one,))
+    (found,) = find_git_ignored(catalogue, repo, repo / "workflows")
+    assert found.path == repo / "workflows/domains/certs"
+    assert fix in found.fix
+    path = put(repo, "workflows/domains/certs/expiry/new.py")
+    catalogue = Catalogue(repo / "workflows", (tool("certs/expiry/new", path=path),))
+    (found,) = find_git_ignored(catalogue, repo, repo / "workflows")
+    assert (found.path, fix in found.fix) == (path, True)
+
+
 def test_a_folder_without_git_is_no_error(tmp_path):
     assert list_ignored_modules(tmp_path, [tmp_path / "x.py"]) == ()
 
