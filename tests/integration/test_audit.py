@@ -142,7 +142,11 @@ def test_a_missing_record_is_a_warning_because_of_branch_switches(project):
     (project / TOOL).write_bytes(module("one"))
     done = audited(project)
     assert done.code == 0
-    assert "RECORD_GONE" in found(project, level="warning")
+    (gone,) = [each for each in done.json["findings"] if each["code"] == "RECORD_GONE"]
+    assert gone["level"] == "warning"
+    assert "pulsus audit --accept-break REASON" in gone["fix"]
+    assert audited(project, "--accept-break", "it was taken back", "--yes").code == 0
+    assert "RECORD_GONE" not in found(project, level="warning")
 
 
 def cut(project, keep):

@@ -520,6 +520,24 @@ def test_no_tool_is_hidden_behind_a_count_when_its_records_are_accepted(
     assert "and 1 more tool: a/b/reader" in out.splitlines()
 
 
+def test_a_record_that_was_set_back_is_told_alike_by_run_and_audit_and_before_it_is_accepted(
+    pulled, monkeypatch
+):
+    assert accept(pulled, "--expect-commit", git(pulled, "rev-parse", "HEAD")).code == 0
+    git(pulled, "checkout", "-q", "HEAD~1")
+    later = "the later rev-20260302-001 that you approved is missing"
+    assert later in run(pulled, "--yes").json["error"]["message"]
+    found = pulsus_here(pulled, "audit", "--output", "json").json["findings"]
+    (told,) = [each for each in found if each["code"] == "RECORD_UNKNOWN"]
+    assert later in told["reason"]
+    assert "not approved by this user" not in told["reason"]
+    monkeypatch.setattr(audit_records, "_MOST_LINES", -1)
+    commit = git(pulled, "rev-parse", "HEAD")
+    out = pulsus_here(pulled, "audit", "--accept-records", "--expect-commit", commit).out
+    assert later in " ".join(out.split()), "a count of lines must not hide it"
+    assert code(run(pulled, "--yes")) == (0, {"words": 2})
+
+
 def test_another_commit_than_the_one_checked_out_is_not_accepted(pulled):
     for commit in (git(pulled, "rev-parse", "HEAD~1"), "0" * 40):
         assert code(accept(pulled, "--expect-commit", commit)) == (4, "RECORD_UNKNOWN")

@@ -132,6 +132,9 @@ def _show(session: CommandSession, found: Sequence[PendingRecords], *, brief: bo
         ]
         counts = Counter(kinds[each.tool] for each in first)
         of_each = ", ".join(f"{counts[kind]} {kind}" for kind in counts)
+        for each in found:
+            if each.status.is_older or each.status.status == "contradicted":
+                console.echo(f"{each.tool}: {one_line(each.status.reason)}", hanging=2)
         count = console.counted(sum(len(each.difference) for each in found), "line")
         console.echo(f"the records of {_tools(found)} are not in your decision log ({of_each}):")
         console.table(("tool", "version", "kind", "commit", "difference"), rows)

@@ -27,10 +27,12 @@ class RecordStatus:
 
     unknown: the record came from elsewhere, or a later one that was approved is missing.
     contradicted: the log says something else of the same decision, or of the tool.
+    `is_older`: a later record of the tool was approved, as before a rollback that git took back.
     """
 
     status: Status
     reason: str = ""
+    is_older: bool = False
 
 
 _APPROVED = RecordStatus("approved")
@@ -51,9 +53,8 @@ def record_status(
     if known and (last is None or last == key or last in keys):
         return _APPROVED
     if known:
-        return RecordStatus(
-            "unknown", f"the later {_revision_of_key(last)} that you approved is missing"
-        )
+        reason = f"the later {_revision_of_key(last)} that you approved is missing"
+        return RecordStatus("unknown", reason, is_older=True)
     same = [k for k in approvals.tools.get(tool, ()) if _revision_of_key(k) == latest.id]
     if same:
         return RecordStatus("contradicted", f"{latest.id} is not as it was logged")

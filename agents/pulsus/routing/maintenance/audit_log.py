@@ -240,7 +240,10 @@ class _Comparison:
             reason = "logged, and without a record in the catalogue: " + _list_first(
                 [f"{revision} of {tool}" for revision, tool in new]
             )
-            fix = "check that metadata.jsonl is as version control has it, on this branch"
+            fix = (
+                "check that metadata.jsonl is as version control has it, on this branch; if the "
+                "decision was taken back, as by git checkout: pulsus audit --accept-break REASON"
+            )
             which = tuple((tool, revision) for revision, tool in new)
             yield AuditFinding(
                 "RECORD_GONE", "warning", self.folder, None, new[0][1], reason, fix, which

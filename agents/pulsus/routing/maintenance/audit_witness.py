@@ -46,8 +46,20 @@ def audit_witness(
     elif match == "ahead":
         reason = "it goes on behind the last record that this user wrote: others wrote to it"
         yield AuditFinding("LOG_AHEAD", "info", folder, None, None, reason, "nothing")
-    approvals, log = witness.approvals(), append_position.name_of(folder)
-    unknown = []
+    yield from _audit_records(witness, found, is_signed, accept)
+
+
+def _audit_records(
+    witness: Witness,
+    found: RecordedTools,
+    is_signed: Callable[[PromotionRecord], bool],
+    accept: str,
+) -> Iterator[AuditFinding]:
+    """Yield the tools whose latest record this user did not approve; `accept` says what to do."""
+    folder, approvals = witness.folder, witness.approvals()
+    log = append_position.name_of(folder)
+    unknown: dict[tuple[str, str], str] = {}
+    older: dict[tuple[str, str], str] = {}
     for tool, records in sorted(found.records.items()):
         status = record_status(records, approvals, folder, log)
         which = (tool, records[-1].id)
@@ -56,14 +68,26 @@ def audit_witness(
                 "RECORD_CHANGED", "error", folder, None, tool, status.reason, _CHANGED, (which,)
             )
         elif status.status == "unknown" and not is_signed(records[-1]):
-            unknown.append(which)
-    if unknown:
-        named = ", ".join(f"{tool} ({revision})" for tool, revision in unknown[:_NAMED])
-        more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
-        reason = f"not approved by this user on this machine: {named}{more}"
-        yield AuditFinding(
-            "RECORD_UNKNOWN", "warning", folder, None, None, reason, accept, tuple(unknown)
-        )
+            named = f"{tool} ({records[-1].id})"
+            if status.is_older:
+                older[which] = f"{named}: {status.reason}"
+            else:
+                unknown[which] = named
+    later = f"restore the later record, if git or a merge took it away; or {accept}"
+    for some, told, fix in (
+        (unknown, "not approved by this user on this machine", accept),
+        (older, "older than what you approved last", later),
+    ):
+        if some:
+            reason = f"{told}: {_list_first([*some.values()])}"
+            yield AuditFinding(
+                "RECORD_UNKNOWN", "warning", folder, None, None, reason, fix, tuple(some)
+            )
+
+
+def _list_first(named: Sequence[str]) -> str:
+    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    return f"{', '.join(named[:_NAMED])}{more}"
 
 
 def put_log_first(findings: Sequence[AuditFinding], folder: Path) -> tuple[AuditFinding, ...]:
