@@ -166,6 +166,45 @@ def test_a_read_that_has_nothing_to_do_with_the_write_is_not_said_to_verify_it(t
     assert "is not verified: `Verify:` of system/count/things uses no input" in again.err
 
 
+ALONE = 'system/check/mark_facts {path: "{{output.path}}"}'
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (ALONE, "mark"),
+        (ALONE + " expect {text: ..., ...: ...}", "mark"),
+        (ALONE + ' expect {text: "{{input.text}}", ...: ...}', "..."),
+    ],
+    ids=["no expect", "no value", "a value that is the wildcard"],
+)
+def test_a_read_that_compares_nothing_is_not_said_to_verify_the_write(tmp_path, call, text):
+    writer = with_call(call).replace(b"if not dry_run:", b"if 0:")
+    (tmp_path / "mark").write_text("older", encoding="utf-8")
+    _, done = run(tmp_path, "--input", f"text={text}", writer=writer)
+    reason = "system/check/mark_facts ran without an error and compared nothing"
+    assert (done.code, done.json["verified"]) == (0, False), done.out
+    assert done.json["verification"]["tool"] is None
+    assert done.json["verification"]["reason"].startswith(reason)
+    inputs = (f"path={tmp_path / 'mark'}", "--input", f"text={text}")
+    again = pulsus_here(tmp_path, "run", "things", "--input", *inputs, "--yes")
+    assert "the change is verified" not in again.err
+    assert f"is not verified: {reason}" in again.err
+
+
+def test_a_read_that_compares_nothing_and_fails_is_an_error(tmp_path):
+    _, done = run(tmp_path, writer=with_call(ALONE).replace(b"if not dry_run:", b"if 0:"))
+    assert (done.code, done.json["error"]["code"]) == (1, "WRITE_UNVERIFIED")
+
+
+def test_tools_check_names_a_write_whose_verify_compares_nothing(tmp_path):
+    promoted(tmp_path, READER, target=FACTS)
+    promoted(tmp_path, with_call(ALONE))
+    done = pulsus_here(tmp_path, "tools", "check", "--output", "json")
+    (found,) = [f for f in done.json["findings"] if f["code"].startswith("VERIFY_")]
+    assert (found["code"], found["level"]) == ("VERIFY_NO_VALUE", "warning")
+
+
 def test_a_read_that_fails_is_an_error_also_if_it_has_nothing_to_do_with_the_write(tmp_path):
     reader = LAZY_READER.replace(b'"ok": True', b'"ok": False')
     _, done = run(tmp_path, writer=with_call("system/check/mark_facts {}"), reader=reader)

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Literal
 
+from pulsus.core.contract.example_match import expects_value
 from pulsus.core.contract.section_names import nearest_name
 from pulsus.core.types import ContractError, DeclaredCall, JsonValue, ShortToolId, ToolSpec
 from pulsus.late_pattern import late_pattern
@@ -34,7 +35,16 @@ _ID = "shared/hash/hash_file"
 """The tool id that errors show as an example."""
 _DRY_RUN = "dry_run"
 
-VerifyGap = Literal["missing", "unrelated"]
+VerifyGap = Literal["missing", "unrelated", "no_value"]
+"""A `Verify:` proves no change if it is missing or uses no value of the write. One that expects no
+value compares nothing."""
+
+
+NO_VALUE = (
+    "expects no value, so the read compares nothing and no change counts as verified: write what "
+    "its result must be, such as `expect {matches: true, ...: ...}`"
+)
+"""The warning about a `Verify:` with the gap `no_value`, after its name."""
 
 
 class _UnusableCall(ValueError):
@@ -115,11 +125,12 @@ def uses_write(call: DeclaredCall) -> bool:
 def find_verify_gap(tool: ToolSpec) -> VerifyGap | None:
     """Return why `Verify:` of the tool proves no change, or None if it can prove one.
 
-    `pulsus promote` refuses a new tool with a gap (ADR 41). A composition needs no
+    `pulsus promote` refuses a new tool for the first two gaps (ADR 41). A composition needs no
     `Verify:`, because its steps are verified.
     """
     if tool.verify is not None:
-        return None if uses_write(tool.verify) else "unrelated"
+        gap: VerifyGap | None = None if expects_value(tool.verify) else "no_value"
+        return gap if uses_write(tool.verify) else "unrelated"
     needs_one = tool.kind_declared and tool.kind == "write" and not tool.composed
     return "missing" if needs_one else None
 

@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Iterator
 
-from pulsus.core.types import Example, JsonValue
+from pulsus.core.types import DeclaredCall, Example, JsonValue
 
 ANY = "..."
 RELATIVE = 1e-9  # docs/tool-contract.md
@@ -38,9 +38,9 @@ def is_concrete(expected: JsonValue) -> bool:
     return True
 
 
-def expects_value(example: Example) -> bool:
-    """Return True if the example's expected output names a value."""
-    return example.has_expected and is_concrete(example.expected)
+def expects_value(one: Example | DeclaredCall) -> bool:
+    """Return True if the output that the example or the call expects names a value."""
+    return one.has_expected and is_concrete(one.expected)
 
 
 def input_values(example: Example) -> Iterator[JsonValue]:

@@ -39,14 +39,12 @@ def find_verification_fault(tool: ToolSpec, find: FindTool, *, new: bool) -> Pul
                 section=section,
             )
     gap = find_verify_gap(tool) if new else None
-    if gap is None:
+    if gap is None or gap == "no_value":  # an error of the read is a check too, if a weak one
         return None
-    example = _example_call(tool, find)
     hint = (
-        "name a read that shows the change"
-        + (f", such as `Verify: {example}`" if example else f", as in `Verify: {_FORM}`")
-        + "; `pulsus tools list` has them. If no tool reads it, add one first: "
-        "pulsus generate REQUEST --scaffold"
+        f"name a read that shows the change, and the value that it has to give, "
+        f"{_example_call(tool, find)}; `pulsus tools list` has the reads. If none shows it, add "
+        "one first: pulsus generate REQUEST --scaffold"
     )
     if gap == "missing":
         reason = "it declares `Kind: write` and no `Verify:`"
@@ -55,15 +53,24 @@ def find_verification_fault(tool: ToolSpec, find: FindTool, *, new: bool) -> Pul
     return VerifyUnrelated(f"{tool.id} is not promoted: {reason}", hint=hint, tool=tool.id)
 
 
-_FORM = 'TOOL {INPUT: "{{input.NAME}}"}'
+_FORM = (
+    'as in `Verify: TOOL {INPUT: "{{input.NAME}}"} expect {OUTPUT: "{{output.NAME}}", ...: ...}`'
+)
 
 
 def _example_call(tool: ToolSpec, find: FindTool) -> str:
-    """Return a call that verifies a file of the tool; empty if none fits the tool or catalogue."""
+    """Return a call that compares a file of the tool; the general form if none fits."""
     if find(_HASHES) is None:
-        return ""
+        return _FORM
+    digest = next((each.name for each in tool.returns if "sha256" in each.name), "")
     for kind, values in (("output", tool.returns), ("input", tool.args)):
         for each in values:
             if "path" in each.name or "file" in each.name:
-                return f'{_HASHES} {{path: "{{{{{kind}.{each.name}}}}}"}}'
-    return ""
+                call = (
+                    f'{_HASHES} {{path: "{{{{{kind}.{each.name}}}}}", '
+                    f'expected: "{{{{output.{digest or "sha256"}}}}}"}} '
+                    "expect {matches: true, ...: ...}"
+                )
+                lacks = "" if digest else ", if the tool returns the `sha256` of what it wrote"
+                return f"such as `Verify: {call}`{lacks}"
+    return _FORM

@@ -19,7 +19,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
-from pulsus.core.contract.declared_call import VerifyGap, describe_errors, find_verify_gap
+from pulsus.core.contract.declared_call import (
+    NO_VALUE,
+    VerifyGap,
+    describe_errors,
+    find_verify_gap,
+)
 from pulsus.core.contract.declared_call_check import check_call
 from pulsus.core.memory.past_routes import PastRoute, latest_per_run
 from pulsus.core.rankers.intent_phrases import share_of_anti_intent
@@ -42,6 +47,12 @@ _VERIFY_GAPS: dict[VerifyGap, tuple[str, str, str]] = {
         "VERIFY_UNRELATED",
         "its `Verify:` uses no input and no output of the tool, so it proves no change",
         "use a value of the write in `Verify:`, such as {{input.NAME}} or {{output.NAME}}",
+    ),
+    "no_value": (
+        "VERIFY_NO_VALUE",
+        f"its `Verify:` {NO_VALUE}",
+        "add the value that shows the change, then promote it again (docs/tool-contract.md of "
+        "Pulsus)",
     ),
 }
 

@@ -42,8 +42,8 @@ def verify_write(
 
     The verdict is `ok` only if the tool of `Verify:` is promoted, only reads, ended without an
     error, and its result says no failure and fits `expect`. Anything else is a verdict with
-    `ok=False` and the reason; only Terminated and HungUp are raised. A call that uses nothing of
-    the write and expects no value proves nothing: its verdict is that of no `Verify:`.
+    `ok=False` and the reason; only Terminated and HungUp are raised. A read that ends well and of
+    which no value is expected compared nothing: its verdict is that of no `Verify:`.
     """
     outputs = result if isinstance(result, dict) else {"result": result}
     given = _list_defaults(tool) | dict(inputs)
@@ -96,15 +96,19 @@ def _judge(
 ) -> Verification:
     if isinstance(result, dict) and result.get("ok") is False:
         return Verification(call.tool, False, f"{call.tool} says that it is not ok", result)
-    expects = call.has_expected and example_match.is_concrete(expected)
-    if not expects and not declared_call.uses_write(call):
+    if not declared_call.uses_write(call) and not example_match.expects_value(call):
         reason = f"`Verify:` of {tool.id} uses no input and no output of it, and expects no value"
         return Verification(None, False, reason)
-    if not call.has_expected:
-        return Verification(call.tool, True, f"{call.tool} ended without an error", result)
-    difference = example_match.matches(expected, result)
+    difference = example_match.matches(expected, result) if call.has_expected else None
     if difference:
         return Verification(call.tool, False, difference, result)
+    # A value of this run may also be the wildcard `...`, which fits every result.
+    if not (call.has_expected and example_match.is_concrete(expected)):
+        reason = (
+            f"{call.tool} ran without an error and compared nothing, because `Verify:` of "
+            f"{tool.id} expects no value"
+        )
+        return Verification(None, False, reason)
     return Verification(call.tool, True, f"the result of {call.tool} is as expected", result)
 
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.core.types import DeclaredCall
+from pulsus.core.contract.declared_call import find_verify_gap, parse_call
+from pulsus.core.types import DeclaredCall, OutputSpec
 from pulsus.routing.delivery.verify_gate import find_verification_fault
 from tests.compositions import arg, spec
 
@@ -25,7 +26,27 @@ def test_the_hint_for_a_missing_verify_does_not_name_a_call_that_cannot_work(nam
     tool = replace(spec("a/b/c", arg(name), kind="write"), kind_declared=True)
     fault = find_verification_fault(tool, lambda _: found, new=True)
     assert fault is not None
-    assert (f'hash_file {{path: "{{{{input.{name}}}}}"}}' in (fault.hint or "")) is example
+    assert (f'hash_file {{path: "{{{{input.{name}}}}}",' in (fault.hint or "")) is example
+
+
+@pytest.mark.parametrize(
+    ("found", "returns"), [(HASHES, ()), (HASHES, ("new_sha256",)), (None, ("path",))]
+)
+def test_the_call_that_the_hint_for_a_missing_verify_gives_compares_a_value(found, returns):
+    results = tuple(OutputSpec(name, "str") for name in returns)
+    tool = replace(
+        spec("a/b/c", arg("path"), kind="write"), kind_declared=True, returns=results, verify=None
+    )
+    fault = find_verification_fault(tool, lambda _: found, new=True)
+    assert fault is not None
+    text = (fault.hint or "").split("`")[1]
+    outputs = (*returns, "NAME", "sha256")
+    call, errors = parse_call(
+        "Verify", text.removeprefix("Verify: ").replace("TOOL", HASHES.id), None, outputs
+    )
+    assert (call is not None, errors) == (True, ())
+    assert find_verify_gap(replace(tool, verify=call)) is None
+    assert ("{{output.new_sha256}}" in text) == ("new_sha256" in returns)
 
 
 SET, DRY = {"path": "{{input.path}}"}, {"path": "{{input.dry_run}}"}

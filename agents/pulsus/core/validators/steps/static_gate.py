@@ -20,7 +20,7 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
 
-from pulsus.core.contract.declared_call import describe_errors, find_verify_gap
+from pulsus.core.contract.declared_call import NO_VALUE, describe_errors, find_verify_gap
 from pulsus.core.contract.entry_point import find_exchanged_entry
 from pulsus.core.python_source import python_parser
 from pulsus.core.python_source.builtin_uses import find_builtin_uses
@@ -118,6 +118,8 @@ def _warn_verify_gap(tool: ToolSpec) -> tuple[str, ...]:
             return (f"the docstring has no section Verify: {refuses} without it",)
         case "unrelated":
             return (f"Verify: uses no input and no output of the tool: {refuses} with it",)
+        case "no_value":
+            return (f"Verify: {NO_VALUE}",)
         case None:
             return ()
 

@@ -168,7 +168,10 @@ def test_a_write_that_promotion_would_refuse_is_not_accepted_without_a_warning()
     assert "no section Verify: `pulsus promote` refuses" in gate(write).warnings[-1]
     assert "Verify" in verify_warnings(write, "shared/hash/hash_file {}")
     assert "Verify" in verify_warnings(write, 'a/b/c {n: "{{input.dry_run}}"} expect {ok: true}')
-    assert not verify_warnings(write, 'shared/hash/hash_file {path: "{{output.path}}"}')
+    alone = 'shared/hash/hash_file {path: "{{output.path}}"}'
+    assert "compares nothing" in verify_warnings(write, alone)
+    assert "compares nothing" in verify_warnings(write, alone + " expect {bytes: ..., ...: ...}")
+    assert not verify_warnings(write, alone + " expect {bytes: 3, ...: ...}")
     assert not verify_warnings(write, 'a/b/c {} expect {n: "{{output.path}}"}')
 
 
