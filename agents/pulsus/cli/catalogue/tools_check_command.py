@@ -1,8 +1,9 @@
 """`pulsus tools check`: what is wrong with the catalogue, and what to do about it.
 
-Duplicate, unused and broken tools are found in `routing/maintenance/catalogue_check.py`,
-unreachable ones in `routing/maintenance/ranking_conflicts.py`, stale ones in
-`routing/maintenance/staleness.py`. The level (severity) of a finding is set where it is found.
+Duplicate and broken tools are found in `routing/maintenance/catalogue_check.py`, unused ones in
+`routing/maintenance/unused_tools.py`, unreachable ones in
+`routing/maintenance/ranking_conflicts.py`, stale ones in `routing/maintenance/staleness.py`. The
+level (severity) of a finding is set where it is found.
 """
 
 from __future__ import annotations
@@ -105,7 +106,13 @@ def _findings(
     from pulsus.core.memory import past_routes
     from pulsus.core.storage.records import promotion_records
     from pulsus.core.telemetry.ids import utc_now
-    from pulsus.routing.maintenance import catalogue_check, ranking_conflicts, similar_descriptions
+    from pulsus.routing.maintenance import (
+        catalogue_check,
+        ranking_conflicts,
+        shared_intents,
+        similar_descriptions,
+        unused_tools,
+    )
 
     tell = console.line_progress(quiet=session.verbosity < 0)
     tell("checking the catalogue: each tool is searched with its own words …")
@@ -121,12 +128,12 @@ def _findings(
     found += faults
     found += ranking_conflicts.reachability_findings(_probed(session, asked, tools, first))
     tell("comparing the intents and the texts of the tools …")
-    found += ranking_conflicts.intent_collisions(catalogue_check.shared_intents(tools), first)
+    found += ranking_conflicts.intent_collisions(shared_intents.find_shared_intents(tools), first)
     found += similar_descriptions.similar_text_findings(tools, found)
     past = past_routes.load_routes(app.state_dir)
-    found += catalogue_check.find_unused(
+    found += unused_tools.find_unused(
         app.catalogue.tools,
-        catalogue_check.last_used(past, latest),
+        unused_tools.last_used(past, latest),
         {tool: record.created for tool, record in latest.items()},
         now=utc_now(),
         days=unused_days,

@@ -1,9 +1,10 @@
 """Check a catalogue tool by tool: `pulsus tools check`.
 
-Finds duplicate modules, shared names, broken and unpromoted tools, and tools that were never used.
-Stale tools and tools without an owner are found in `routing/maintenance/staleness.py`,
-near-duplicates in `routing/maintenance/similar_descriptions.py`. An id that two modules claim is
-refused in `routing/index/catalogue_builder.py`.
+Finds duplicate modules, shared names, and broken and unpromoted tools. Unused tools are found in
+`routing/maintenance/unused_tools.py`, stale tools and tools without an owner in
+`routing/maintenance/staleness.py`, near-duplicates in
+`routing/maintenance/similar_descriptions.py`. An id that two modules claim is refused in
+`routing/index/catalogue_builder.py`.
 
 These checks need the files alone; `routing/maintenance/ranking_conflicts.py` has those that need
 ranking. Pure, except that `find_git_ignored` asks git.
@@ -14,8 +15,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
@@ -26,7 +25,6 @@ from pulsus.core.contract.declared_call import (
     find_verify_gap,
 )
 from pulsus.core.contract.declared_call_check import check_call
-from pulsus.core.memory.past_routes import PastRoute, latest_per_run
 from pulsus.core.rankers.intent_phrases import share_of_anti_intent
 from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.storage.records.promotion_target import command_to_promote
@@ -71,25 +69,6 @@ class CatalogueFinding:
     reason: str
     fix: str
     evidence: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SharedIntent:
-    """An intent in two manifests: `phrase` as `tool` writes it, `theirs` as `rival` does."""
-
-    tool: ToolSpec
-    rival: ToolSpec
-    phrase: str
-    theirs: str
-
-    @property
-    def same(self) -> bool:
-        """True if both manifests write it alike."""
-        return self.phrase.casefold() == self.theirs.casefold()
-
-    def other(self, owner: ToolSpec) -> str:
-        """Return the phrase as the one that is not `owner` writes it."""
-        return self.theirs if owner.id == self.tool.id else self.phrase
 
 
 def check_catalogue(
@@ -188,56 +167,6 @@ def _how_to_unhide(rule: str) -> str:
     )
 
 
-def last_used(
-    past: Iterable[PastRoute], latest: Mapping[str, PromotionRecord]
-) -> dict[str, datetime]:
-    """Return each tool's last use by id: accepted routes, and promotions a route led to.
-
-    Feedback that was replaced or taken back is no use.
-    """
-    used = [r for r in latest_per_run(past) if r.outcome in ("accepted", "ran")]
-    uses = [(tool, r.ts) for r in used for tool in r.tools]
-    uses += [(tool, record.created) for tool, record in latest.items() if record.route_id]
-    found: dict[str, datetime] = {}
-    for tool, at in uses:
-        found[tool] = max(found.get(tool, at), at)
-    return found
-
-
-def find_unused(
-    tools: Iterable[ToolSpec],
-    used: Mapping[str, datetime],
-    made: Mapping[str, datetime],
-    *,
-    now: datetime,
-    days: int | None,
-) -> Iterator[CatalogueFinding]:
-    """Yield tools that were never used, or not in the last `days`.
-
-    Without `days`, never used tools are reported only if at least half of all tools are on record:
-    a short history proves nothing. `used` maps an id to its last use, `made` to its last promotion.
-    A tool younger than `days` may still find its users.
-    """
-    tools = list(tools)
-    if days is None and 2 * sum(tool.id in used for tool in tools) < len(tools):
-        return
-    since = None if days is None else now - timedelta(days=days)
-    for tool in tools:
-        last = used.get(tool.id)
-        young = since is not None and made.get(tool.id, since) > since
-        if young or (last is not None and (since is None or last >= since)):
-            continue
-        reason = f"last used on {last:%Y-%m-%d}" if last else "no route on record used it"
-        yield CatalogueFinding(
-            "UNUSED",
-            "info" if days is None else "warning",
-            tool.path,
-            (tool.id,),
-            reason,
-            "remove it, or give it the words people use (intents in its manifest)",
-        )
-
-
 def _broken_findings(catalogue: Catalogue) -> Iterator[CatalogueFinding]:
     fix = (
         "repair the file or move it out of workflows/; docs/tool-contract.md of Pulsus explains "
@@ -307,24 +236,6 @@ def _blocks_itself(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
                 "narrow the anti-intent, or take it out",
                 tuple(said),
             )
-
-
-def shared_intents(tools: Sequence[ToolSpec]) -> Iterator[SharedIntent]:
-    """Yield pairs of tools whose manifests claim the same intent, as ranking reads it: by its
-    stems.
-
-    Whether one of them suffers from it only ranking can tell (ranking_conflicts.py).
-    """
-    claimed: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
-    by_id = {tool.id: tool for tool in tools if tool.manifest}
-    for tool in by_id.values():
-        for intent in tool.manifest.intents if tool.manifest else ():
-            claimed[tuple(sorted(set(stems(intent))))].setdefault(tool.id, intent)
-    for said, claimants in claimed.items():
-        for one, two in combinations(sorted(claimants), 2) if said else ():
-            claim = SharedIntent(by_id[one], by_id[two], claimants[one], claimants[two])
-            if claim.same or len(said) > 1:
-                yield claim
 
 
 def _shadowed_findings(catalogue: Catalogue) -> Iterator[CatalogueFinding]:

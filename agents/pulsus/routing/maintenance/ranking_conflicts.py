@@ -17,7 +17,8 @@ from pathlib import Path
 from pulsus.core.text.tokens import stems, words
 from pulsus.core.types import ToolSpec
 from pulsus.routing.evaluation.dataset import GoldenRow, with_nearest
-from pulsus.routing.maintenance.catalogue_check import CatalogueFinding, SharedIntent
+from pulsus.routing.maintenance.catalogue_check import CatalogueFinding
+from pulsus.routing.maintenance.shared_intents import SharedIntent
 
 MOST = 12
 """Texts a tool is asked for by: its name, its summary, then requests and intents in turn."""

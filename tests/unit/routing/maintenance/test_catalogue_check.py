@@ -1,25 +1,15 @@
 """The check of a catalogue finds each fault, and calls nothing else a fault."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
-
 from pulsus.config.settings import DiscoveryConfig
-from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.types import BrokenTool, Catalogue, CatalogueWarning, Shadowed, ShortToolId
 from pulsus.routing.index.discovery_index import DiscoveryIndex
-from pulsus.routing.maintenance.catalogue_check import (
-    check_catalogue,
-    find_unused,
-    last_used,
-    shared_intents,
-)
+from pulsus.routing.maintenance.catalogue_check import check_catalogue
 from pulsus.routing.tool_discovery import discover
 from tests.ranking import tool
 
-NOW = datetime(2026, 3, 1, tzinfo=UTC)
 PROJECT = Path("/p")
 
 
@@ -62,30 +52,6 @@ def test_an_anti_intent_that_refuses_one_intent_is_a_warning():
 
 def test_an_anti_intent_needs_all_its_words_to_block():
     assert codes(tool("a/b/plot", "Plot a matrix.", anti_intents=("matrix inverse",))) == []
-
-
-def claimed(*tools):
-    return [(c.tool.id, c.rival.id, c.phrase, c.theirs) for c in shared_intents(tools)]
-
-
-def test_one_intent_in_two_manifests_is_claimed_in_any_word_order_and_form():
-    one = tool("a/b/one", intents=("open ports", "x"))
-    two = tool("a/b/two", intents=("ports opened", "y"))
-    assert claimed(one, two) == [("a/b/one", "a/b/two", "open ports", "ports opened")]
-
-
-def test_one_stem_written_differently_is_not_one_intent():
-    one, two = tool("a/b/one", intents=("D state",)), tool("a/b/two", intents=("where state is",))
-    assert claimed(one, two) == []
-
-
-def test_one_word_written_alike_is_one_intent():
-    one, two = tool("a/b/one", intents=("lsof",)), tool("a/b/two", intents=("LSOF",))
-    assert claimed(one, two) == [("a/b/one", "a/b/two", "lsof", "LSOF")]
-
-
-def test_intents_without_a_content_word_do_not_collide():
-    assert claimed(tool("a/b/one", intents=("what is it",)), tool("a/b/two", intents=("do",))) == []
 
 
 def test_a_broken_file_and_a_contract_error_are_errors():
@@ -146,53 +112,6 @@ def test_the_advice_for_a_tool_that_is_not_promoted_is_a_command_that_promotes_i
         "pulsus promote 'my tools/domains/a/b/c.py' --domain a --action b",
         "pulsus promote /else/shared_tools/b/c.py --action b",
     ]
-
-
-def test_no_record_of_use_does_not_make_every_tool_unused():
-    assert list(find_unused([tool("a/b/c")], {}, {}, now=NOW, days=None)) == []
-
-
-def test_an_unused_tool_is_noted_if_others_are_used():
-    found = list(
-        find_unused([tool("a/b/c"), tool("a/b/d")], {"a/b/c": NOW}, {}, now=NOW, days=None)
-    )
-    assert [(f.code, f.level, f.tools) for f in found] == [("UNUSED", "info", ("a/b/d",))]
-
-
-def test_a_tool_last_used_before_the_given_days_is_reported_with_the_date():
-    used = {"a/b/old": NOW - timedelta(days=40), "a/b/new": NOW - timedelta(days=3)}
-    tools = [tool("a/b/old"), tool("a/b/new"), tool("a/b/never")]
-    found = list(find_unused(tools, used, {}, now=NOW, days=30))
-    assert [(f.tools[0], f.level) for f in found] == [
-        ("a/b/old", "warning"),
-        ("a/b/never", "warning"),
-    ]
-    assert "2026-01-20" in found[0].reason
-
-
-@pytest.mark.parametrize(("outcome", "counts"), [("accepted", True), ("rejected", False)])
-def test_only_accepted_routes_count_as_use(outcome, counts):
-    past = [PastRoute(NOW, "run-1", None, "do it", ("a/b/c",), outcome)]
-    assert last_used(past, {}) == ({"a/b/c": NOW} if counts else {})
-
-
-def test_feedback_that_was_taken_back_is_no_use():
-    given = PastRoute(NOW, "run-1", None, "do it", ("a/b/c",), "accepted", is_feedback=True)
-    assert last_used([given], {}) == {"a/b/c": NOW}
-    assert last_used([given, replace(given, tools=())], {}) == {}
-
-
-def test_a_tool_younger_than_the_given_days_is_not_called_unused():
-    made = {"a/b/c": NOW - timedelta(days=2)}
-    assert list(find_unused([tool("a/b/c")], {}, made, now=NOW, days=30)) == []
-
-
-def test_a_few_routes_on_record_do_not_make_the_other_tools_unused():
-    tools = [tool(f"a/b/c{n}") for n in range(10)]
-    assert list(find_unused(tools, {"a/b/c1": NOW}, {}, now=NOW, days=None)) == []
-    used = {f"a/b/c{n}": NOW for n in range(8)}
-    found = list(find_unused(tools, used, {}, now=NOW, days=None))
-    assert [f.tools for f in found] == [("a/b/c8",), ("a/b/c9",)]
 
 
 def test_a_cache_that_could_not_be_written_is_no_finding(tmp_path):

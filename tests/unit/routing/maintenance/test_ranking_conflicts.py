@@ -4,7 +4,6 @@ import pytest
 
 from pulsus.core.rankers.lexical_ranker import Ranker
 from pulsus.routing.evaluation.dataset import GoldenRow
-from pulsus.routing.maintenance.catalogue_check import shared_intents
 from pulsus.routing.maintenance.ranking_conflicts import (
     MOST,
     golden_texts,
@@ -13,6 +12,7 @@ from pulsus.routing.maintenance.ranking_conflicts import (
     reachability_findings,
     request_texts,
 )
+from pulsus.routing.maintenance.shared_intents import find_shared_intents
 from tests.ranking import CATALOGUE, tool
 
 
@@ -102,7 +102,7 @@ def test_two_requests_of_different_words_are_evidence_of_duplicates():
 
 def collided(one, two, winner):
     return list(
-        intent_collisions(shared_intents([one, two]), lambda text, wanted: winner or wanted)
+        intent_collisions(find_shared_intents([one, two]), lambda text, wanted: winner or wanted)
     )
 
 
