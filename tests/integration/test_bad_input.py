@@ -908,9 +908,12 @@ def test_a_folder_or_a_missing_file_for_a_shipped_tool_is_a_usage_error(
     call, given, reason, tmp_path
 ):
     state = ("--state-dir", tmp_path / ".state", "--non-interactive")
-    line = told(pulsus_here(ROOT, *call, *state), "USAGE", 2)
+    done = pulsus_here(ROOT, *call, *state)
+    line = told(done, "USAGE", 2)
     assert re.search(rf"input path='{given}' of \S+: {reason}", line)
     assert "Error:" not in line
+    # A request may have found the wrong tool; `run` names it.
+    assert ("pulsus feedback last --right TOOL" in done.err) == (call[0] != "run")
 
 
 @pytest.mark.seconds

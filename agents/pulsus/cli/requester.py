@@ -162,8 +162,8 @@ def keep_request(
         console.document({"ok": True, **(about or {}), "requested": _request_json(kept)})
         return
     console.note(
-        f"{kept.card} waits {minutes:g} minutes for an approver; nothing has run. Decide it on the "
-        f"page of pulsus serve, or: pulsus approvals approve {kept.card}"
+        f"{kept.card} waits {minutes:g} minute{'s' * (minutes != 1)} for an approver; nothing has "
+        f"run. Decide it on the page of pulsus serve, or: pulsus approvals approve {kept.card}"
     )
 
 

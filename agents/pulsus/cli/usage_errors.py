@@ -18,6 +18,8 @@ import click
 from pulsus.errors import UsageError
 from pulsus.late_pattern import late_pattern
 
+_ROUTE_ASKS = "leave it out: a terminal asks, and elsewhere the error names a command with it"
+
 _PAIR = late_pattern(r"[A-Za-z_]\w*:?=")
 _FILE_FAULT = late_pattern(
     r"\w+ (?P<path>.+) (?P<fault>is a directory|is not readable|is not writable)\.", re.DOTALL
@@ -50,7 +52,9 @@ def explain_usage(
         hint = f'options come last: pulsus "REQUEST" {error.option_name}; {hint}'
     elif isinstance(error, click.NoSuchOption) and not error.possibilities and _has_inputs(called):
         name = error.option_name.lstrip("-").replace("-", "_")
-        hint = f"for an input of a tool, write --input {name}=VALUE; {hint}"
+        confirms = name == "yes" and path == "pulsus route"
+        fix = _ROUTE_ASKS if confirms else f"for an input of a tool, write --input {name}=VALUE"
+        hint = f"{fix}; {hint}"
     if isinstance(error, click.BadParameter):
         message, fix = explain_bad_value(error)
         if fix:

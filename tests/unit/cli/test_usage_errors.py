@@ -55,6 +55,10 @@ def test_the_name_of_an_input_written_as_an_option_is_answered_with_the_input_op
     assert error.hint.startswith("for an input of a tool, write --input min_size=VALUE; ")
 
 
+def test_yes_at_a_route_is_not_taken_for_an_input():
+    assert explained("route request --run --yes").hint.startswith("leave it out: ")
+
+
 def test_a_misspelt_option_is_not_taken_for_an_input():
     assert "--input" not in explained("run biggest_files --outptu json").hint
 

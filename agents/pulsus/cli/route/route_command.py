@@ -114,7 +114,13 @@ def command(
     )
     _check(options, pass_status=pass_status)
     router = session.app.router(session.person)
-    outcome = router.route(" ".join(request), options)
+    try:
+        outcome = router.route(" ".join(request), options)
+    except InputPathUnusable as error:
+        if error.details["type"] in (IsADirectoryError.__name__, NotADirectoryError.__name__):
+            other = "if another tool is meant: pulsus feedback last --right TOOL, then ask again"
+            error.offer(f"{error.hint}; {other}")
+        raise
     print_outcome(status, outcome, options, full=full, pass_status=pass_status)
 
 

@@ -70,7 +70,12 @@ def command() -> None:
 
 
 @command.command("list", epilog=page_end("pulsus approvals list --output json", exits=_EXITS))
-@click.option("--all", "ended", is_flag=True, help="List decided and expired requests too.")
+@click.option(
+    "--all",
+    "ended",
+    is_flag=True,
+    help="List what was decided or expired since the server started, too.",
+)
 @_connected
 @common()
 def list_command(

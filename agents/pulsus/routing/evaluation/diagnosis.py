@@ -68,7 +68,7 @@ def wrong_tool(row: GoldenRow, context: DiagnosisContext) -> FailureCause:
         return FailureCause(
             "no word of the request is known to "
             + " or ".join(t for t in row.tools if t in context.known),
-            "add an intent, or this request as an example, to its manifest",
+            "add this request to `requests` in its manifest, or an intent",
             lacks=own.unmatched if own else (),
         )
     winner = found[0]
@@ -114,7 +114,7 @@ def wrong_policy(
         names = " + ".join(r.tool.id for r in choice.chosen)
         return FailureCause(
             f"taken apart into {len(choice.chosen)} steps: {names}",
-            "add this request as an example to the manifest of the tool that answers it alone",
+            "add this request to `requests` in the manifest of the tool that answers it alone",
         )
     if row.policy == "compose":
         return FailureCause(
@@ -187,7 +187,6 @@ def _too_sure(
 def _suggest_words(own: Ranked, request: str) -> str:
     if own.caution:
         return "if it does do this, say so in its name, summary and Kind"
-    return (
-        manifest_advice.suggest_intent(own.unmatched, request, own.tool.id)
-        or f"add the request to `requests` in the manifest of {own.tool.id}"
-    )
+    return manifest_advice.suggest_intent(
+        own.unmatched, request, own.tool.id
+    ) or manifest_advice.suggest_request(own.tool.id)

@@ -58,12 +58,18 @@ def _is_swapped_stop_word(word: str) -> bool:
 
 
 def suggest_intent(found: Sequence[str], request: str, tool_id: str) -> str:
-    """Return the advice to add an intent with these words; empty if none is worth one.
+    """Return the advice to add the request, or an intent with these words; empty without words.
 
-    It names the tool, because the sentence around it may speak of another one.
+    The request comes first, because it helps more. The tool is named, because the sentence around
+    the advice may speak of another one.
     """
     told = ", ".join(repr(word) for word in intent_words(found, request)[:_MOST])
-    return f"add an intent with {told} to the manifest of {tool_id}" if told else ""
+    return f"{suggest_request(tool_id)}, or an intent with {told}" if told else ""
+
+
+def suggest_request(tool_id: str) -> str:
+    """Return the advice to add the request itself."""
+    return f"add this request to `requests` in the manifest of {tool_id}"
 
 
 def no_words_reason(found: Sequence[str]) -> str:

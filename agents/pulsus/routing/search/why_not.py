@@ -36,8 +36,6 @@ Code = Literal[
     "DEPRECATED",
 ]
 
-_INTENT = "add this request to `requests` in the manifest of {}"
-
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
@@ -171,7 +169,7 @@ def compare_with_winner(
     history = (
         f"tell of a run it was right for, `pulsus feedback RUN --right {own.tool.id}`"
         if feedback
-        else _INTENT.format(own.tool.id)
+        else manifest_advice.suggest_request(own.tool.id)
     )
     fix = _raise(possible, base, own, request, history)
     return replace(base, reason=_cost(cost, who), changes=possible, fix=fix)
@@ -206,7 +204,7 @@ def _no_step(tool: ToolSpec, subintents: Sequence[SubIntent]) -> WhyNot:
             winner = clause.candidates[0]
             pairs.append((winner.score - own.score, clause.text, winner, own))
     if not pairs:
-        fix = _INTENT.format(tool.id)
+        fix = manifest_advice.suggest_request(tool.id)
         return WhyNot(tool.id, "NO_WORDS", manifest_advice.no_words_reason(()), fix)
     _, text, winner, own = min(pairs, key=lambda pair: (pair[0], pair[1]))
     answer = compare_with_winner(winner, own, text)
@@ -244,7 +242,7 @@ def _below(
 
 def _intent(words: Sequence[str], request: str, tool_id: str) -> str:
     found = manifest_advice.suggest_intent(words, request, tool_id)
-    return found or _INTENT.format(tool_id)
+    return found or manifest_advice.suggest_request(tool_id)
 
 
 def _most(feature: str, winner: Ranked, own: Ranked) -> float:

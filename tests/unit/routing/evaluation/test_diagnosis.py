@@ -97,7 +97,8 @@ def test_diagnosis_shows_how_far_the_right_tool_is_below_tau():
         context(),
     )
     assert found.why.startswith("p below τ: 0.40 < 0.60 because ")
-    assert found.fix == "add an intent with 'inodes' to the manifest of shared/x/a"
+    request_first = "add this request to `requests` in the manifest of shared/x/a"
+    assert found.fix == f"{request_first}, or an intent with 'inodes'"
 
 
 def test_something_chosen_where_nothing_fits_is_named_with_the_words_that_did_it():

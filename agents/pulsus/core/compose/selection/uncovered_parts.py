@@ -61,6 +61,7 @@ def find_uncovered_parts(
     missed: list[tuple[int, str]] = []
     if len(chosen) == 1 and len(tasks) > 1:
         named = [(task.start, _wording(text, task)) for task in tasks]
+        named = [each for each in named if not _is_file_to_change(each[1], chosen, retrieve)]
         missed = [
             (start, part)
             for start, part in named
@@ -166,6 +167,19 @@ def _reads_after_change(part: str, chosen: Sequence[str], retrieve: RetrieveWith
     """
     if READING.isdisjoint(first_words(part)) or match_row_operation(part):
         return False
+    return _only_change(part, chosen, retrieve)
+
+
+def _is_file_to_change(part: str, chosen: Sequence[str], retrieve: RetrieveWith) -> bool:
+    """Return True for a file alone, such as "into app.conf", if the only tool changes something.
+
+    Then it is a value of that tool. A tool that reads saves nothing, so the part stays uncovered.
+    """
+    rest, values = cut_out_values(part)
+    return bool(values) and not content_words(rest) and _only_change(part, chosen, retrieve)
+
+
+def _only_change(part: str, chosen: Sequence[str], retrieve: RetrieveWith) -> bool:
     kinds = {each.tool.kind for each in retrieve(part, include=chosen) if each.tool.id in chosen}
     return kinds == {"write"}
 

@@ -88,3 +88,15 @@ def test_a_part_with_a_file_of_its_own_is_not_lost_because_no_tool_is_sure():
     request = "count rows in stock.csv and show disk usage"
     found = find_uncovered_parts(request, ("storage/usage/disk_usage",), search, 0.6)
     assert found == ("count rows in stock.csv",)
+
+
+@pytest.mark.parametrize(("kind", "lost"), [("write", ()), ("read", ("into app.conf",))])
+def test_the_file_that_a_tool_changes_is_no_lost_part_as_one_that_a_read_cannot_save_is(kind, lost):
+    """The plan of such a write said that no tool was found for "into app.conf"."""
+
+    def search(text, include=()):
+        tool = ranked("config/marker/put_marker", 0.9, coverage=0.9 if "marker" in text else 0.0)
+        return [replace(tool, tool=replace(tool.tool, kind=kind))]
+
+    request = "write a marker line for owner web into app.conf"
+    assert find_uncovered_parts(request, ("config/marker/put_marker",), search, 0.6) == lost
