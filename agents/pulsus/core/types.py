@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from pulsus.errors import PulsusError
 from pulsus.fast_dataclass import dataclass
@@ -168,7 +168,8 @@ class DeclaredCall:
     has_expected: bool = False
 
 
-class ShortToolId(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ShortToolId:
     """A contract error: `section` names a tool by `written`, which is only a part of its id.
 
     The whole id is in the catalogue, which the reader of one contract does not know. So

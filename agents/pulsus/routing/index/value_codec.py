@@ -103,6 +103,11 @@ def _tool_to_dict(tool: ToolSpec) -> dict[str, Any]:
             raw[name] = _non_default_fields(call)
     if tool.manifest is not None:
         raw["manifest"] = _non_default_fields(tool.manifest)
+    if tool.contract_errors:
+        raw["contract_errors"] = [
+            error if isinstance(error, str) else [error.section, error.written]
+            for error in tool.contract_errors
+        ]
     return raw
 
 
