@@ -95,11 +95,24 @@ _PROBE = "pulsus_probe.py"
 
 
 @dataclass(frozen=True, slots=True)
+class IgnoreRule:
+    """A rule of git. `file` is as git names it: from the top of the repository, or absolute."""
+
+    file: str
+    line: str
+    pattern: str
+
+    def __str__(self) -> str:
+        """Return `FILE:LINE: PATTERN`."""
+        return f"{self.file}:{self.line}: {self.pattern}"
+
+
+@dataclass(frozen=True, slots=True)
 class IgnoredPath:
-    """A path that git ignores, and the rule (`FILE:LINE: PATTERN`) that makes it."""
+    """A path that git ignores, and the rule that makes it."""
 
     path: Path
-    rule: str
+    rule: IgnoreRule
 
 
 def list_ignored_modules(folder: Path, paths: Iterable[Path]) -> tuple[IgnoredPath, ...]:
@@ -122,7 +135,7 @@ def list_hiding_rules(folder: Path, workflows: Path) -> tuple[IgnoredPath, ...]:
     # A rule for a whole domain hides its "logs" too: the domain is asked about first.
     probed = [domains / "logs", workflows / "shared_tools" / "logs", *named]
     probed += [p / "logs" for p in named]
-    rules: dict[str, IgnoredPath] = {}
+    rules: dict[IgnoreRule, IgnoredPath] = {}
     for one in _check_ignored(folder, [place / _PROBE for place in probed], "--no-index"):
         rules.setdefault(one.rule, IgnoredPath(one.path.parent, one.rule))
     return tuple(rules.values())
@@ -136,4 +149,4 @@ def _check_ignored(folder: Path, paths: Sequence[Path], *options: str) -> Iterat
     fields = os.fsdecode(answer).removesuffix("\0").split("\0") if answer else []
     for source, line, pattern, path in zip(*(iter(fields),) * 4, strict=True):
         if not pattern.startswith("!"):
-            yield IgnoredPath(Path(path), f"{source}:{line}: {pattern}")
+            yield IgnoredPath(Path(path), IgnoreRule(source, line, pattern))

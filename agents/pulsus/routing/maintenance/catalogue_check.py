@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pulsus.core.contract.declared_call import (
     NO_VALUE,
@@ -30,6 +30,9 @@ from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.storage.records.promotion_target import command_to_promote
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import Catalogue, CatalogueWarning, ToolSpec
+
+if TYPE_CHECKING:
+    from pulsus.core.validators.git_changes import IgnoreRule
 
 Level = Literal["error", "warning", "info"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "info")
@@ -134,6 +137,7 @@ def find_git_ignored(
     tools = {tool.path: tool.id for tool in catalogue.tools}
     records = [path.parent / "metadata.jsonl" for path in tools]
     paths = [*tools, *dict.fromkeys(path for path in records if path.exists())]
+    ignored = git_changes.list_ignored_modules(project, paths)
     found = [
         CatalogueFinding(
             "GIT_IGNORED",
@@ -143,11 +147,11 @@ def find_git_ignored(
             f"git ignores it ({one.rule}): it is never committed and no review sees it",
             _how_to_unhide(one.rule),
         )
-        for one in git_changes.list_ignored_modules(project, paths)
+        for one in ignored
     ]
-    told = {finding.reason.partition("(")[2].partition("):")[0] for finding in found}
+    named = {one.rule for one in ignored}
     for one in git_changes.list_hiding_rules(project, workflows):
-        if one.rule not in told:
+        if one.rule not in named:
             reason = f"git would ignore tools in this folder ({one.rule})"
             fix = _how_to_unhide(one.rule)
             found.append(
@@ -156,10 +160,10 @@ def find_git_ignored(
     return found
 
 
-def _how_to_unhide(rule: str) -> str:
-    """Return what to do about a rule (`FILE:LINE: PATTERN`) that hides tools."""
-    place, _, pattern = rule.partition(": ")
-    nested = "/.gitignore:" in place and not place.startswith(("/", ".."))
+def _how_to_unhide(rule: IgnoreRule) -> str:
+    """Return what to do about a rule that hides tools."""
+    pattern = rule.pattern
+    nested = rule.file.endswith("/.gitignore") and not rule.file.startswith(("/", ".."))
     if nested or "/" in pattern.rstrip("/"):
         return f"take the rule {pattern} out, then `git add` the tools"
     return (
