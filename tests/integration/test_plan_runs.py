@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import time
+from contextlib import closing
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.integration.test_completion import complete
 from tests.integration.test_json_schemas import check
 from tests.integration.test_run_verified import FACTS, READER, WRITER
 from tests.interrupted_runs import leave_write_started
-from tests.project import PULSUS, pulsus_here
+from tests.project import PULSUS, pulsus, pulsus_here
 from tests.promotions import promoted
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
@@ -417,3 +418,49 @@ def test_an_applied_plan_is_composed_again_for_its_request(project):
 
 def flat(text):
     return " ".join(text.split())
+
+
+UNDONE = WRITER.replace(
+    b"Target: path", b'Target: path\nUndo: system/count/things {path: "{{output.path}}", text: old}'
+)
+"""A write that returns its path as it was given, and that can be undone."""
+
+
+def apply_relative(project):
+    """Apply a plan that writes a relative path, and make its undo `undo.yaml`. Return its run."""
+    promoted(project, READER, target=FACTS)
+    promoted(project, UNDONE, target=Target("system", "count", "things"))
+    save(project, write("s1", "new"))
+    done = pulsus(project, "apply", "plan.yaml", "--yes", "--output", "json")
+    assert done.code == 0, done.out + done.err
+    return done.json["run_id"]
+
+
+@pytest.mark.parametrize("knows_folder", [True, False], ids=["this journal", "an older journal"])
+def test_an_undo_notices_a_later_edit_of_a_file_with_a_relative_path(knows_folder, tmp_path):
+    run_id = apply_relative(tmp_path)
+    if not knows_folder:
+        with closing(sqlite3.connect(tmp_path / ".pulsus/state.db")) as state, state:
+            state.execute("UPDATE runs SET facts = json_remove(facts, '$.folder')")
+    made = pulsus(tmp_path, "runs", "undo", run_id, "-o", "undo.yaml")
+    assert (made.code, "to compare" in made.err, "was changed" in made.err) == (0, False, False)
+    (tmp_path / "new").write_text("by hand", encoding="utf-8")
+    done = pulsus(tmp_path, "apply", "undo.yaml", "--yes", "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (6, "PLAN_MOVED")
+    assert f"s1: {tmp_path / 'new'} was changed after {run_id}" in done.json["error"]["message"]
+    assert (tmp_path / "new").read_text(encoding="utf-8") == "by hand"
+
+
+def test_an_undo_of_a_relative_path_is_refused_in_another_folder(tmp_path):
+    run_id = apply_relative(tmp_path)
+    assert pulsus(tmp_path, "runs", "undo", run_id, "-o", "undo.yaml").code == 0
+    other = tmp_path / "sub"
+    other.mkdir()
+    (other / "new").write_text("mine", encoding="utf-8")
+    told = f"{run_id} wrote new in {tmp_path}, and an undo in another folder"
+    for args in (("runs", "undo", run_id), ("apply", "../undo.yaml", "--yes")):
+        done = pulsus(other, *args, "--project", tmp_path, "--output", "json")
+        assert done.code == 2, done.out
+        assert done.json["error"]["message"].startswith(told)
+        assert done.json["error"]["hint"] == f"run the command in that folder: cd {tmp_path}"
+    assert (other / "new").read_text(encoding="utf-8") == "mine"

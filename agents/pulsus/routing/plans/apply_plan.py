@@ -47,7 +47,7 @@ from pulsus.execution.workers.warm_process import WarmProcess
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.plans.changes_since_review import require_unmoved
-from pulsus.routing.plans.later_edits import UNDO, list_later_edits, undone_run
+from pulsus.routing.plans.later_edits import FOLDER, UNDO, list_later_edits, undone_run
 from pulsus.routing.plans.plan_host import PlanHost
 from pulsus.routing.plans.refuse_secrets import refuse_secrets
 from pulsus.routing.plans.run_results import read_outputs, read_results
@@ -230,7 +230,7 @@ def later_edits(project: Project, run_id: str) -> tuple[str, ...]:
     with closing(open_journal_of(project, run_id)) as journal:
         record = journal.read_run(run_id)
     saved = saved_plan_of(record)
-    return tuple(list_later_edits(project.state_dir, project.catalogue, record, saved))
+    return tuple(list_later_edits(project, record, saved))
 
 
 def _require_reviewed_edits(project: Project, saved: SavedPlan) -> None:
@@ -315,7 +315,11 @@ def _new_run(saved: SavedPlan, run_id: str, inputs: Mapping[str, JsonValue]) -> 
         plan=json.dumps(saved_plan_to_dict(saved), ensure_ascii=True),
         inputs=inputs,
         request=saved.request or saved.plan.description,
-        facts={"plan_hash": plan_hash(saved), "catalogue": saved.catalogue},
+        facts={
+            "plan_hash": plan_hash(saved),
+            "catalogue": saved.catalogue,
+            FOLDER: str(Path.cwd()),
+        },
     )
 
 

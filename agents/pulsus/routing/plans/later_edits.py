@@ -4,26 +4,31 @@ The edits are found by checksum (sha256) and ctime. `routing/plans/apply_plan.py
 whose reviewer did not know of them.
 
 A write that returns `path` names its file, and with `sha256` also how it left it. The state after
-other writes is unknown. Effect: reads results of the run and these files.
+other writes is unknown. A relative path counts from the folder in which the run began. Effect:
+reads results of the run and these files.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.core.telemetry.sanitize import one_line
-from pulsus.core.types import Catalogue
-from pulsus.errors import PulsusError
+from pulsus.errors import PulsusError, UsageError
 from pulsus.execution.journal.run_records import RunRecord, StepRecord
 from pulsus.late_pattern import late_pattern
+from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.plans.run_results import load_result
 from pulsus.routing.plans.save_plan import hash_file
 
 UNDO = late_pattern(r"Undo (run-\S+)")
 """The description of an undo. It proves nothing: a plan written by hand may say it too."""
+
+FOLDER = "folder"
+"""The fact of a run that names the working folder of its tools."""
 
 
 def undone_run(saved: SavedPlan) -> str | None:
@@ -32,38 +37,57 @@ def undone_run(saved: SavedPlan) -> str | None:
     return found[1] if found else None
 
 
-def list_later_edits(
-    state_dir: Path, catalogue: Catalogue, record: RunRecord, saved: SavedPlan
-) -> Iterator[str]:
+def list_later_edits(project: Project, record: RunRecord, saved: SavedPlan) -> Iterator[str]:
     """Yield a note for each file that was changed after the run, and for each unknown state.
 
     `saved` is the plan of the run. The note has the present checksum, so that another edit gives
-    another note. Only the last write of a file counts. Raises StateCorrupt.
+    another note. Only the last write of a file counts. Raises StateCorrupt, and UsageError if a
+    path is relative to another folder than this command: its undo would change another file.
     """
+    folder = _folder_of(project, record)
     tools = {step.id: step.tool for step in saved.plan.steps}
-    seen: set[str] = set()
+    seen: set[Path] = set()
     for each in sorted(record.steps, key=lambda one: one.seq, reverse=True):
         if not each.is_write or each.items is not None or each.state != "done":
             continue
-        tool = catalogue.get(tools[each.step])
+        tool = project.catalogue.get(tools[each.step])
         if tool is None or tool.undo is None:
             continue
-        result = load_result(state_dir, record.run_id, each)
+        result = load_result(project.state_dir, record.run_id, each)
         found = result if isinstance(result, dict) else {}
-        path = found.get("path")
-        if not isinstance(path, str) or not path.startswith("/"):
+        named = found.get("path")
+        path = folder / named if named and isinstance(named, str) else None
+        if path is None:
             yield (
                 f"{each.step}: {tool.id} names no file to compare; a change that was made after "
                 f"{record.run_id} is not noticed, and may be lost"
             )
         elif path not in seen:
             seen.add(path)
-            now = _hash_now(Path(path))
-            if now != found.get("sha256") and _is_later(Path(path), each):
+            _require_same_folder(record, str(named))
+            now = _hash_now(path)
+            if now != found.get("sha256") and _is_later(path, each):
                 yield (
-                    f"{each.step}: {one_line(path, 500)} was changed after {record.run_id} "
+                    f"{each.step}: {one_line(str(path), 500)} was changed after {record.run_id} "
                     f"(sha256 {now}); the undo takes that change back too"
                 )
+
+
+def _folder_of(project: Project, record: RunRecord) -> Path:
+    """Return the working folder of the run. An older journal does not name it: the project's."""
+    return Path(str(record.facts.get(FOLDER, project.project)))
+
+
+def _require_same_folder(record: RunRecord, path: str) -> None:
+    """Raise UsageError if the path counts from another folder than the one of this command."""
+    folder = record.facts.get(FOLDER)
+    if folder is not None and not path.startswith("/") and Path.cwd() != Path(str(folder)):
+        raise UsageError(
+            f"{record.run_id} wrote {one_line(path, 500)} in {folder}, and an undo in another "
+            "folder would change another file",
+            hint=f"run the command in that folder: cd {shlex.quote(str(folder))}",
+            run_id=record.run_id,
+        )
 
 
 def _is_later(path: Path, written: StepRecord) -> bool:
