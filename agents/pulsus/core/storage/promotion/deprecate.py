@@ -128,7 +128,9 @@ def _require_promoted(place: CurrentRevision) -> PromotionRecord:
     ):
         raise NotPromoted(
             f"{place.target.tool_id} is not promoted in its present form",
-            hint=f"promote it first: `pulsus promote {place.target.path(place.root)} ...`",
+            hint=f"promote it first: {place.target.command_to_promote(place.root)}"
+            if place.module is not None
+            else "restore its file, if it had one; `pulsus tools list` shows every id",
             tool=place.target.tool_id,
         )
     return latest

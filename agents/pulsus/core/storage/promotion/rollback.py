@@ -47,8 +47,26 @@ def archived_version(
     source = here.bytes_of(wanted.tool_hash) if wanted else None
     if wanted is None or source is None:
         raise _build_not_found_error(here, known, version, wanted)
-    here.require_recorded(source)  # before the bytes are proven, and before a person is asked
+    # Before the bytes are proven, and before a person is asked.
+    here.require_recorded(source, if_dropped=_way_back(here, here.latest, version, wanted.version))
     return ArchivedVersion(target, wanted.version, here.latest.version, source)
+
+
+def _way_back(
+    here: CurrentRevision,
+    latest: promotion_records.PromotionRecord,
+    version: str | None,
+    wanted: str,
+) -> str:
+    """Return how to go back once an edited file is away.
+
+    Without a `version` a user may want the approved module, and not the one before it.
+    """
+    repeat = f"repeat the command, which gets {wanted} back"
+    if version or wanted == latest.version or here.bytes_of(latest.tool_hash) is None:
+        return repeat
+    approved = f"pulsus rollback {here.target.tool_id}@{latest.version}"
+    return f"get {latest.version} back as approved: {approved}; or {repeat}"
 
 
 def find_promoted(workflows_root: Path, ref: str) -> Target:

@@ -78,8 +78,8 @@ class CurrentRevision:
         found = self.find(self.target, digest)
         return found if found is not None and tool_hash(found) == digest else None
 
-    def require_recorded(self, source: bytes) -> None:
-        """Never overwrite work that was not promoted."""
+    def require_recorded(self, source: bytes, *, if_dropped: str = "repeat the command") -> None:
+        """Never overwrite work that was not promoted. `if_dropped` is what to do without it."""
         if self.module in (None, source):
             return
         if tool_hash(self.module or b"") not in {r.tool_hash for r in self.of_name}:
@@ -87,6 +87,6 @@ class CurrentRevision:
             raise TargetRefused(
                 f"{shown} holds another module that was never promoted in this form",
                 hint="to keep that file, promote it first or choose another name; "
-                "to drop it, move it away and repeat the command",
+                f"to drop it, move it away and {if_dropped}",
                 path=str(shown),
             )

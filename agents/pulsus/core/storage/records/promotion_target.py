@@ -70,12 +70,20 @@ class Target:
         """Return the module's path."""
         return workflows_root.joinpath(*self.folders, f"{self.name}.py")
 
+    def command_to_promote(self, workflows_root: Path) -> str:
+        """Return the command that promotes the module that lies here."""
+        return _command_to_promote(self.path(workflows_root), self.domain, self.action)
+
 
 def command_to_promote(tool: ToolSpec, project: Path) -> str:
     """Return the command that promotes a tool in the place where it lies."""
     path = tool.path.relative_to(project) if tool.path.is_relative_to(project) else tool.path
-    domain = "" if tool.domain is None else f"--domain {tool.domain} "
-    return f"pulsus promote {shlex.quote(str(path))} {domain}--action {tool.action}"
+    return _command_to_promote(path, tool.domain, tool.action)
+
+
+def _command_to_promote(path: Path, domain: str | None, action: str) -> str:
+    place = "" if domain is None else f"--domain {domain} "
+    return f"pulsus promote {shlex.quote(str(path))} {place}--action {action}"
 
 
 def checked_root(workflows_root: Path) -> Path:

@@ -86,11 +86,15 @@ def test_a_chain_of_replacements_cannot_become_a_circle(project):
 
 
 def test_a_replacement_that_is_not_promoted_as_it_lies_there_is_refused(project):
-    with pytest.raises(NotPromoted):
+    with pytest.raises(NotPromoted) as refused:
         deprecated(project, replacement=Target("system", "count", "nothing"))
+    assert "pulsus promote" not in refused.value.hint, "there is no file to promote"
     NEW.path(project / "workflows").write_bytes(b"# changed by hand\n")
-    with pytest.raises(NotPromoted):
+    with pytest.raises(NotPromoted) as refused:
         deprecated(project)
+    command = refused.value.hint.removeprefix("promote it first: ")
+    path, place = NEW.path(project / "workflows"), f"--domain {NEW.domain} --action {NEW.action}"
+    assert command == f"pulsus promote {path} {place}"
 
 
 def test_a_sunset_in_the_past_is_refused_and_today_is_not(project):

@@ -344,6 +344,26 @@ def test_a_rollback_over_an_edited_file_is_refused_before_the_module_is_proven(t
         kept(tmp_path, "1.0.0")
 
 
+def test_the_hint_for_an_edited_file_names_the_approved_version_and_its_command_works(tmp_path):
+    for source in (FIRST, SECOND):
+        promoted(tmp_path, source)
+    path = tmp_path / FOLDER / "things.py"
+    path.write_bytes(THIRD)
+    with pytest.raises(TargetRefused) as refused:
+        kept(tmp_path, None)
+    assert refused.value.hint.endswith("repeat the command, which gets 1.0.0 back")
+    assert "@" not in refused.value.hint, "the bytes of the approved version are not kept"
+    name = version_archive.file_name("things", version_archive.digest(SECOND))
+    (tmp_path / FOLDER / ".versions" / name).write_bytes(SECOND)
+    with pytest.raises(TargetRefused) as refused:
+        kept(tmp_path, None)
+    approved = promotion_records.read_records(path.with_name("metadata.jsonl"))[-1].version
+    assert f"pulsus rollback system/count/things@{approved}; or repeat" in refused.value.hint
+    path.unlink()  # as the hint says
+    assert kept(tmp_path, approved).source == SECOND
+    assert kept(tmp_path, None).source == FIRST
+
+
 def test_a_version_that_does_not_exist_is_answered_with_the_newest_older_one(tmp_path):
     for source in (FIRST, SECOND, THIRD):
         promoted(tmp_path, source)
