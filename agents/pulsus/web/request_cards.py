@@ -101,7 +101,7 @@ class RequestCards:
             try:
                 self.sync()
             except PulsusError as failure:
-                self._tell_once("", f"requests cannot be read: {failure.message}")
+                self._tell_once("", "requests cannot be read", failure)
             else:
                 self._told.pop("", None)
 
@@ -125,9 +125,7 @@ class RequestCards:
             return  # it becomes a card once others were decided
         except PulsusError as failure:
             self._retry[request.card] = self._seconds() + _RETRY_SECONDS
-            self._tell_once(
-                request.card, f"the request {request.card} cannot be shown: {failure.message}"
-            )
+            self._tell_once(request.card, f"the request {request.card} cannot be shown", failure)
             return
         self._shown[card.id] = request
 
@@ -155,7 +153,8 @@ class RequestCards:
         except ApprovalUnknown:
             return True  # it ended so long ago that it is no longer listed
 
-    def _tell_once(self, about: str, message: str) -> None:
+    def _tell_once(self, about: str, what: str, failure: PulsusError) -> None:
+        message = f"{what}: {'; '.join(filter(None, (failure.message, failure.hint)))}"
         if self._told.get(about) != message:
             self._told[about] = message
             self._tell(message)

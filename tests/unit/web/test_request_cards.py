@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -180,15 +181,34 @@ def test_a_requester_without_an_account_is_refused_once_there_are_two_approvers(
 
 def test_a_request_that_cannot_be_shown_is_no_card_and_is_told_once(folder):
     at = RequestCardsOfTest(folder)
-    at.carrier.error = PlanMoved("its tool is gone")
+    at.carrier.error = PlanMoved("its tool is gone", hint="make the plan again")
     at.ask()
     at.later()
     assert (at.made.approvals.cards(), len(at.said)) == ((), 1)
+    assert at.said[0].endswith(": its tool is gone; make the plan again")
     at.carrier.error = None
     at.later()
     assert at.made.approvals.cards() == ()
     at.later(seconds=30.0)
     assert len(at.made.approvals.cards()) == 1
+
+
+def test_a_damaged_store_is_told_with_what_to_do(folder, monkeypatch):
+    at = RequestCardsOfTest(folder)
+    at.ask()
+    path = folder / ".pulsus/state.db"
+    path.unlink()
+    path.write_bytes(b"no database" * 400)
+    monkeypatch.setattr("pulsus.web.request_cards.POLL_SECONDS", 0.01)
+    at.seconds += 60.0
+    at.cards.start()
+    until = time.monotonic() + 10
+    while not at.said and time.monotonic() < until:
+        time.sleep(0.01)
+    at.cards.close()
+    assert at.said[0].startswith("requests cannot be read: ")
+    assert f"mv {path}*" in at.said[0]
+    assert "waiting requests and approvals in doubt are lost" in at.said[0]
 
 
 @pytest.mark.parametrize("end", ["done", "denied", "expired"])

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
+from pulsus.core.storage.state_db.state_db import FILE, damaged_error
 from pulsus.core.types import Verification
-from pulsus.errors import StateCorrupt
 from pulsus.execution.journal.run_folder import SavedResult, is_owned
 from pulsus.execution.journal.run_records import (
     PersonNeeded,
@@ -147,9 +147,8 @@ def _read_verification(found: dict[str, Any]) -> Verification:
 
 def _require_state(state_dir: Path, state: str, known: tuple[str, ...]) -> None:
     if state not in known:
-        raise StateCorrupt(
-            f"{state_dir / 'state.db'} is damaged: {state[:40]!r} is no state of a run or step",
-            hint="move state.db away to start anew; the runs in it can then not be resumed",
+        raise damaged_error(
+            state_dir / FILE, f"is damaged: {state[:40]!r} is no state of a run or step"
         )
 
 
@@ -161,9 +160,7 @@ def _parse(state_dir: Path, text: str | None) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise StateCorrupt(
-            f"{state_dir / 'state.db'} is damaged: a run holds {text[:40]!r}, "
-            "which is no JSON object",
-            hint="move state.db away to start anew; the runs in it can then not be resumed",
+        raise damaged_error(
+            state_dir / FILE, f"is damaged: a run holds {text[:40]!r}, which is no JSON object"
         )
     return found

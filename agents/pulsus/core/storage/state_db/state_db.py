@@ -116,7 +116,7 @@ def database_error(failure: sqlite3.Error, path: Path) -> PulsusError:
             path=str(path),
         )
     if code in _DAMAGED or isinstance(failure, sqlite3.OperationalError):
-        return _corrupt(path, f"is damaged: {failure}")
+        return damaged_error(path, f"is damaged: {failure}")
     raise failure  # a mistake in a statement is a bug
 
 
@@ -125,14 +125,16 @@ def check_integrity(connection: sqlite3.Connection, path: Path) -> None:
     with database_errors(path):
         found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if found != "ok":
-        raise _corrupt(path, f"is damaged: {found}")
+        raise damaged_error(path, f"is damaged: {found}")
 
 
-def _corrupt(path: Path, why: str) -> StateCorrupt:
+def damaged_error(path: Path, why: str) -> StateCorrupt:
+    """Return the error for a database that cannot be used, with the way to begin a new one."""
     return StateCorrupt(
         f"{path} {why}",
         hint=f"keep it for a look and start anew: mkdir {path.parent}/damaged && "
-        f"mv {path}* {path.parent}/damaged/ (the runs in it can then not be resumed)",
+        f"mv {path}* {path.parent}/damaged/ (runs can then not be resumed, and waiting requests "
+        "and approvals in doubt are lost)",
         path=str(path),
     )
 
@@ -158,14 +160,14 @@ def _is_present(path: Path) -> bool:
         # SQLite would replay the log of the lost database into a new one.
         wal = path.with_name(f"{FILE}-wal")
         if os.path.lexists(wal) and wal.lstat().st_size:
-            raise _corrupt(path, f"is missing, but its log {wal.name} is there") from None
+            raise damaged_error(path, f"is missing, but its log {wal.name} is there") from None
         return False
     if not stat.S_ISREG(found.st_mode):
-        raise _corrupt(path, "is not a regular file")
+        raise damaged_error(path, "is not a regular file")
     if found.st_uid != os.geteuid() and os.geteuid() != 0:
-        raise _corrupt(path, f"belongs to another user (uid {found.st_uid})")
+        raise damaged_error(path, f"belongs to another user (uid {found.st_uid})")
     if not found.st_size:
-        raise _corrupt(path, "is empty")
+        raise damaged_error(path, "is empty")
     if found.st_mode & 0o077:
         with storage_errors(path):
             path.chmod(0o600)
@@ -226,7 +228,7 @@ def _check(connection: sqlite3.Connection, path: Path, project: Path, newest: in
     """Raise StateCorrupt unless this user's Pulsus made the file, and not a newer one."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     if application != APPLICATION_ID:
-        raise _corrupt(path, f"is no database of Pulsus (application_id {application})")
+        raise damaged_error(path, f"is no database of Pulsus (application_id {application})")
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > newest:
         raise StateCorrupt(
@@ -235,13 +237,13 @@ def _check(connection: sqlite3.Connection, path: Path, project: Path, newest: in
             path=str(path),
         )
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        raise _corrupt(path, "cannot keep a write-ahead log on this file system")
+        raise damaged_error(path, "cannot keep a write-ahead log on this file system")
     rows = connection.execute("SELECT code, mark FROM seal").fetchall()
     key = cache_secret.read_secret(project)
     if key is None:
         UserState.of(project).read(cache_secret.FILE)  # raises UserStateInvalid without a place
     if key is None or len(rows) != 1 or not hmac.compare_digest(rows[0][0], _seal(key, rows[0][1])):
-        raise _corrupt(path, "was not made by this user on this machine")
+        raise damaged_error(path, "was not made by this user on this machine")
 
 
 def _migrate(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:
