@@ -397,6 +397,23 @@ def test_a_crash_between_log_and_user_state_is_repaired(project):
     assert code(run(project)) == (0, {"words": 2})
 
 
+@pytest.mark.parametrize("change", ["removed", "set back", "damaged"])
+def test_a_read_warns_if_the_head_of_the_log_was_changed(project, change):
+    append(project / ".pulsus", "refuse", {"code": "X"})
+    path = project / ".pulsus/audit/head.json"
+    before = path.read_bytes()
+    append(project / ".pulsus", "refuse", {"code": "Y"})
+    assert "damaged" not in run(project).err
+    if change == "removed":
+        path.unlink()
+    else:
+        path.write_bytes(before if change == "set back" else b"{}")
+    done = run(project)
+    assert code(done) == (0, {"words": 2})
+    assert "head.json was changed or removed" in done.err
+    assert "pulsus audit" in done.err
+
+
 def test_an_unwritable_user_state_approves_nothing_and_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "p/.pulsus"))
     project = tmp_path / "p"

@@ -111,6 +111,12 @@ class RecordCheck:
                 "this user never wrote to the decision log in %s: it approves nothing here",
                 witness.folder,
             )
+        elif witness.has_changed_head():
+            _LOG.warning(
+                "the decision log in %s is damaged: head.json was changed or removed. Tools that "
+                "only read still run; look at it: pulsus audit",
+                witness.folder,
+            )
         return match != "none"
 
     def _unapproved_records(

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pulsus.config.user_state import UserState
-from pulsus.core.storage.decision_log import log_reader, log_record
+from pulsus.core.storage.decision_log import append_position, log_reader, log_record
 from pulsus.core.storage.decision_log.log_record import MAX_LINE_BYTES, Head, LogRecord
 from pulsus.core.system import jsonl
-from pulsus.errors import PulsusError, UserStateInvalid, storage_errors
+from pulsus.errors import AuditTampered, PulsusError, UserStateInvalid, storage_errors
 
 Match = Literal["none", "unseen", "same", "ahead", "missing", "shorter", "different"]
 """Result of comparing a log with what this user saw of it.
@@ -166,6 +166,20 @@ class Witness:
             if seen is None:
                 return "unseen" if segments else "none"
             return _match_segments(self.folder, seen, segments)
+
+    def has_changed_head(self) -> bool:
+        """Return True if `head.json` is not as this user left it. Other lines are not read.
+
+        An append that is under way, or that a crash interrupted, is no change.
+        """
+        seen = self.seen()
+        if seen is None or seen.following or not seen.head.seq:
+            return False
+        try:
+            head = append_position.read_head(self.folder)
+        except AuditTampered:
+            return True
+        return head is None or (head.seq <= seen.head.seq and head != seen.head)
 
     def _load_file(self, suffix: str, parse: Callable[[Any], _Parsed]) -> _Parsed | None:
         """Return the parsed content of a file, or None if it is missing."""
