@@ -190,7 +190,8 @@ def decode(data: bytes, path: Path) -> tuple[PromotionRecord, ...]:
     except ValueError as failure:
         raise MetadataCorrupt(
             f"{path}:{failure}",
-            hint="repair that line (one JSON object), or restore the file from version control",
+            hint="repair that line (one JSON object), or restore the file from version control: "
+            "until then requests and promotions of every domain end with this error",
             path=str(path),
         ) from failure
 

@@ -127,6 +127,7 @@ def test_a_corrupt_line_is_named_by_file_and_number_with_the_fix(tmp_path, bad, 
     with pytest.raises(MetadataCorrupt, match=rf"metadata\.jsonl:3: .*{reason}") as caught:
         promotion_records.read_records(path)
     assert "repair that line" in caught.value.hint
+    assert "requests and promotions of every domain" in caught.value.hint
     assert caught.value.exit_status == 2
 
 
