@@ -104,7 +104,8 @@ def find_objection(
     """
     if isinstance(approval, NoApproval):
         return ApprovalNeeded(
-            "the module waits for approval, and no person can be asked here", hint=approval.hint
+            "the module is not promoted: no person approved it, and none can be asked here",
+            hint=approval.hint,
         )
     refusal = _novelty_refusal(case)
     if refusal:

@@ -108,10 +108,24 @@ def command(
     if session.verbosity >= 0:
         for note in _notes_on_place(session, module):
             console.note(f"note: {note}")
+    _warn_if_ignored(session, module)
     if request.given:
         _ask_another(session, module, promoter, request)
         return
     print_delivery(session, target, deliver(session, module, promoter, approved=yes))
+
+
+def _warn_if_ignored(session: CommandSession, module: CandidateModule) -> None:
+    """Warn if a rule of git hides the new file: the promotion would never be committed."""
+    from pulsus.core.validators.git_changes import list_ignored_modules
+    from pulsus.routing.maintenance.catalogue_check import how_to_unhide
+
+    path = module.target.path(session.app.workflows_root)
+    for one in list_ignored_modules(session.project, [path]):
+        shown = relative(path, session.project)
+        console.warn(
+            f"git ignores {shown} ({one.rule}): it is never committed; {how_to_unhide(one.rule)}"
+        )
 
 
 def _notes_on_place(session: CommandSession, module: CandidateModule) -> Iterator[str]:

@@ -145,7 +145,7 @@ def find_git_ignored(
             one.path,
             (tools[one.path],) if one.path in tools else (),
             f"git ignores it ({one.rule}): it is never committed and no review sees it",
-            _how_to_unhide(one.rule),
+            how_to_unhide(one.rule),
         )
         for one in ignored
     ]
@@ -153,14 +153,14 @@ def find_git_ignored(
     for one in git_changes.list_hiding_rules(project, workflows):
         if one.rule not in named:
             reason = f"git would ignore tools in this folder ({one.rule})"
-            fix = _how_to_unhide(one.rule)
+            fix = how_to_unhide(one.rule)
             found.append(
                 CatalogueFinding("GIT_IGNORES_FOLDER", "warning", one.path, (), reason, fix)
             )
     return found
 
 
-def _how_to_unhide(rule: IgnoreRule) -> str:
+def how_to_unhide(rule: IgnoreRule) -> str:
     """Return what to do about a rule that hides tools."""
     pattern = rule.pattern
     nested = rule.file.endswith("/.gitignore") and not rule.file.startswith(("/", ".."))

@@ -1,5 +1,8 @@
 """`pulsus promote` and `pulsus rollback` refuse wrong options before anything is validated."""
 
+import shutil
+import subprocess
+
 import pytest
 
 from tests.project import make, pulsus_here
@@ -94,3 +97,17 @@ def test_another_tool_of_the_same_name_does_not_become_the_next_version_without_
     assert noted(tmp_path, tool, *place) == [], "the tool itself was edited"
     (tmp_path / tool.name).write_text(refused.format("Count things."), "utf-8")
     assert noted(tmp_path, tool.name, *place) == [], "the usual next version"
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+def test_a_promotion_into_a_folder_that_git_ignores_warns_with_the_rule(tmp_path):
+    project = make(tmp_path / "project", warm=False)
+    (project / "tool.py").write_text("eval('1')\n", "utf-8")
+    subprocess.run(["git", "init", "-q", project], check=True, timeout=30)
+    (project / ".gitignore").write_text("certs/\n", "utf-8")
+    told = pulsus_here(project, "promote", "tool.py", "--domain", "certs", "--action", "a").err
+    told = " ".join(told.split())
+    assert "git ignores workflows/domains/certs/a/tool.py (.gitignore:1: certs/)" in told
+    assert "/certs/ instead of certs/" in told
+    seen = pulsus_here(project, "promote", "tool.py", "--domain", "demo", "--action", "a").err
+    assert "git ignores" not in seen
