@@ -29,6 +29,7 @@ EXIT_STATUS = "exit_status"
 """The output that holds how a wrapped script ended."""
 
 _ENTRY = late_pattern(r"(\*{0,2}\w+)(?:\s*\((.*?)\))?:(?:\s+(.*))?$")
+_PLACEHOLDER = late_pattern(r"\{(\w+)\}")
 _SECRET = late_pattern(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _VARIABLE = late_pattern(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 _TYPE_WORDS = frozenset(
@@ -170,6 +171,27 @@ def parse_effects(section: str | None) -> tuple[Effects | None, tuple[str, ...]]
         return None, (f"Effects: {what} paths:, hosts: or commands:",)
     listed = {name: parse_names(text) for name, text in found.items()}
     return Effects(**listed), ()
+
+
+def check_effects(effects: Effects | None, arguments: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the errors of `Effects:`: a `{name}` that is no argument. None takes any name.
+
+    Such a pattern covers nothing, so a run could not reach what its author meant.
+    """
+    if effects is None or arguments is None:
+        return ()
+    items = (
+        *(item for item in (*effects.paths, *effects.hosts) if " " not in item),  # others are words
+        *(item.split()[0] for item in effects.commands),
+    )
+    bad = dict.fromkeys(
+        name for item in items for name in _PLACEHOLDER.findall(item) if name not in arguments
+    )
+    return tuple(
+        f"Effects: {{{name}}} is no argument"
+        f"{_nearest_argument(name, arguments, 'write the path, host or program itself')}"
+        for name in bad
+    )
 
 
 def parse_secrets(section: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:

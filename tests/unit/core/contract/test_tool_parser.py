@@ -296,3 +296,68 @@ def test_an_entry_of_args_that_no_argument_has_is_an_error(entry, function, erro
     found = tool(source % (entry, function))
     assert len(found.contract_errors) == len(errors)
     assert "".join(found.contract_errors).startswith("".join(errors))
+
+
+EFFECTS = '"""Copy.\n\nKind: write\n\nEffects:\n    %s\n"""\ndef run(%s): ...\n'
+
+
+@pytest.mark.parametrize(
+    ("declared", "arguments", "errors"),
+    [
+        (
+            "paths: {foldr}/x",
+            "folder",
+            ["Effects: {foldr} is no argument; the nearest is 'folder'"],
+        ),
+        ("hosts: {hst}:{port}", "host, port", ["Effects: {hst} is no argument; the nearest is "]),
+        ("commands: {tol} -v", "tool", ["Effects: {tol} is no argument; the nearest is 'tool'"]),
+        ("paths: {a}", "", ["Effects: {a} is no argument; the tool takes none: write the path"]),
+        ("paths: {folder}, {folder}/*.bak", "folder", []),
+        ("paths: the {given} folder", "folder", []),
+        ("commands: git commit {msg}", "text", []),
+        ("hosts: {any}", "**more", []),
+    ],
+)
+def test_a_name_in_effects_that_no_argument_has_is_an_error(declared, arguments, errors):
+    found = tool((EFFECTS % (declared, arguments)).encode()).contract_errors
+    assert len(found) == len(errors)
+    assert all(str(one).startswith(each) for one, each in zip(found, errors, strict=True))
+
+
+def test_a_composition_may_name_the_inputs_of_its_steps_in_effects():
+    source = "from pulsus.steps import a_b_c\n" + (EFFECTS % ("paths: {of_step}", "folder"))
+    doc, code = source.split('"""\ndef')
+    swapped = doc.split("\n", 1)[1] + '"""\n' + doc.split("\n", 1)[0] + "\ndef" + code
+    assert tool(swapped.encode()).contract_errors == ()
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "shown"),
+    [
+        ("x: str", "5", "5, and its type is str"),
+        ("x: 'Path | None'", "[a]", '["a"], and its type is '),
+        ("x: int", "5.5", "5.5, and its type is int"),
+        ("x: int", '"5"', '"5", and its type is int'),
+        ("x: list[int]", "[1, a]", '[1, "a"], and its type is list[int]'),
+        ("x: str", "", "null, and its type is str"),
+        ("x: int", "true", ""),
+        ("x: list[float]", "[1, true, 0.5]", ""),
+        ("x: str | None", "", ""),
+        ("x: str = None", "", ""),
+        ("x: str | int", "5", ""),
+        ("x: Sequence[str]", "abc", ""),
+        ("x: Literal['a']", "b", ""),
+        ("x: Rows", "5", ""),
+        ("x", "5", ""),
+        ("*x: str", "[a]", ""),
+        ("**x: str", "5", ""),
+    ],
+)
+def test_an_example_with_a_value_of_another_type_than_its_argument_is_an_error(
+    argument, value, shown
+):
+    doc = f'"""S.\n\nExamples:\n    - inputs: {{x: {value}}}\n"""\ndef run({argument}): ...\n'
+    errors = (f"Examples, item 1: x is {shown}",) if shown else ()
+    found = tool(doc.encode()).contract_errors
+    assert len(found) == len(errors)
+    assert "".join(map(str, found)).startswith("".join(errors))
