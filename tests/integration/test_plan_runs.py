@@ -331,6 +331,17 @@ def test_a_damaged_verification_verifies_nothing(project):
     assert shown["steps"][0]["verified"] is False
 
 
+def test_the_id_of_a_run_that_is_no_plan_is_answered_with_its_trace(project):
+    name = "run-20260301-120000-1a2b3c"
+    (project / "logs/runs" / name).mkdir(parents=True)
+    told = f"{name} is a route or a run of one tool, not of a plan; its trace is in "
+    for command in ("show", "resume", "replay", "undo"):
+        code, found = run(project, "runs", command, name)
+        assert (code, found["error"]["code"]) == (2, "RUN_NOT_FOUND"), command
+        assert found["error"]["message"].startswith(told)
+        assert found["error"]["message"].endswith(f"logs/runs/{name}")
+
+
 @pytest.mark.parametrize("name", ["../../x", "..", "", "é"])
 def test_a_run_id_that_is_a_path_reads_no_other_folder(name, project):
     for command in ("show", "resume", "replay", "undo"):

@@ -1,5 +1,6 @@
 """A write is verified by the read that its contract names (ADR 41)."""
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -373,3 +374,40 @@ def test_a_verify_with_a_bare_name_is_refused_with_the_whole_id_of_the_tool(tmp_
         assert (done.code, told in done.out) == (3, True), done.out
     shutil.copy(wrong, folder / "workflows/domains/text/count/leave_mark.py")
     assert told in pulsus_here(folder, "tools", "check").out
+
+
+def with_undo(inputs):
+    """Return the writer with an undo that calls itself with these inputs."""
+    undo = f"Target: path\nUndo: system/count/things {inputs}".encode()
+    return WRITER.replace(b"Target: path", undo)
+
+
+def test_a_verified_write_says_the_command_that_takes_it_back(tmp_path):
+    promoted(tmp_path, READER, target=FACTS)
+    promoted(tmp_path, with_undo('{path: "{{output.path}}", text: "it\'s old"}'))
+    mark = tmp_path / "mark"
+    done = pulsus_here(tmp_path, "run", "things", "--input", f"path={mark}", "--yes")
+    assert done.code == 0, done.err
+    command = done.err.partition("to take it back: pulsus ")[2].splitlines()[0]
+    assert pulsus_here(tmp_path, *shlex.split(command), "--yes").code == 0
+    assert mark.read_text(encoding="utf-8") == "it's old"
+    dry = ("--input", f"path={mark}", "--input", "dry_run=true")
+    assert "to take it back" not in pulsus_here(tmp_path, "run", "things", *dry).err
+
+
+@pytest.mark.parametrize(
+    ("inputs", "text"),
+    [
+        ('{path: "{{output.path}}", text: "{{input.text}}"}', "password=Sup3rS3cretValue99"),
+        ('{path: "{{output.path}}", text: "{{input.text}}"}', "x" * 3000),
+        ('{path: "{{output.path}}", text: "{{input.text}}"}', "a\x1b[2Jb"),
+    ],
+    ids=["a secret", "too long", "a control character"],
+)
+def test_a_command_that_cannot_be_shown_whole_is_not_told(inputs, text, tmp_path):
+    promoted(tmp_path, READER, target=FACTS)
+    promoted(tmp_path, with_undo(inputs))
+    given = ("--input", f"path={tmp_path / 'mark'}", "--input", f"text={text}")
+    done = pulsus_here(tmp_path, "run", "things", *given, "--yes")
+    assert (tmp_path / "mark").exists()
+    assert "to take it back" not in done.err

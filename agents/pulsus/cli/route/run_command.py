@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pulsus.cli.prompts.approval_prompt import Terminal
     from pulsus.core.types import JsonValue, ToolSpec
     from pulsus.execution.confinement.choose_confinement import Mode
+    from pulsus.execution.tool_process import RunResult
 
 
 EPILOG = page_end(
@@ -86,7 +87,7 @@ def command(
     from pulsus.routing.delivery.candidate_module import pinned_steps, read_module
     from pulsus.routing.inputs.missing_inputs import ask_for_inputs, is_required
     from pulsus.routing.inputs.missing_words import IncompleteCall
-    from pulsus.routing.plans.verified_run import run_verified, verification_note
+    from pulsus.routing.plans.verified_run import run_verified
     from pulsus.routing.runs.run_checks import check_access, require_approved_records
     from pulsus.routing.runs.run_promoted import ToolRun
 
@@ -132,14 +133,29 @@ def command(
         console.end_document({"ok": True, "tool": tool.id, **body}, done.failure, status)
     if session.verbosity >= 0:
         _warn(done.confinement)
-        note = verification_note(done.verification)
-        if note:
-            tell = console.note if done.verification and done.verification.ok else console.warn
-            tell(note)
+        _tell_verification(session, tool, values, done)
     _print_result(session, tool, source, done.result, values, full=full)
     if done.failure:
         console.fail(done.failure, as_json=False)
     console.leave(done.failure, status)
+
+
+def _tell_verification(
+    session: CommandSession, tool: ToolSpec, values: Mapping[str, JsonValue], done: RunResult
+) -> None:
+    """Say if the change is verified, and the command that takes it back if that can be shown."""
+    from pulsus.routing.plans.verified_run import verification_note
+
+    note = verification_note(done.verification)
+    is_verified = done.verification is not None and done.verification.ok
+    if note:
+        (console.note if is_verified else console.warn)(note)
+    if not (is_verified and tool.undo):
+        return
+    from pulsus.routing.plans.undo_plan import render_undo_command  # most runs need none
+
+    if command := render_undo_command(session.app, tool, values, done.result):
+        console.note(f"to take it back: {command}")
 
 
 def _print_result(

@@ -277,10 +277,14 @@ class Journal:
             raise run_not_found(run_id)
         return found
 
-    def _require_run(self, run_id: str) -> None:
+    def has_run(self, run_id: str) -> bool:
+        """Return True if a plan was run under this id."""
         with state_db.database_errors(self._path):
             row = self._db.execute("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-        if row is None:
+        return row is not None
+
+    def _require_run(self, run_id: str) -> None:
+        if not self.has_run(run_id):
             raise run_not_found(run_id)
 
     def _now(self) -> str:

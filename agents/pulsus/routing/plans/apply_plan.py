@@ -167,11 +167,27 @@ def open_journal(project: Project) -> Journal:
 
 
 def open_journal_of(project: Project, run_id: str) -> Journal:
-    """Return the journal that has the run. Close it. Raises RunNotFound if no plan was run yet."""
+    """Return the journal that has the run. Close it. Raises RunNotFound."""
     # Looking for a run makes no state in a folder that has none.
-    if not has_state_db(project.state_dir):
-        raise run_not_found(run_id)
-    return open_journal(project)
+    if has_state_db(project.state_dir):
+        journal = open_journal(project)
+        try:
+            if journal.has_run(run_id):
+                return journal
+        except BaseException:
+            journal.close()
+            raise
+        journal.close()
+    trace = project.log_dir / "runs" / run_id
+    # An id is a name, and no path to another folder.
+    if run_id.startswith("run-") and trace.name == run_id and trace.is_dir():
+        raise RunNotFound(
+            f"{run_id} is a route or a run of one tool, not of a plan; its trace is in {trace}",
+            hint="`pulsus runs` knows runs of plans only. To take back what one tool changed, run "
+            "the tool under its `Undo:`: `pulsus tools show ID`",
+            run_id=run_id,
+        )
+    raise run_not_found(run_id)
 
 
 def newest_run(project: Project) -> RunSummary:

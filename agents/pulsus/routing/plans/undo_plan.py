@@ -14,18 +14,20 @@ Effect: reads the journal and the results of the run.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
+from pulsus.approvals.run_consent import input_options
 from pulsus.approvals.tool_description import describe_tool
 from pulsus.core.compose.plans import pins
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.core.contract import declared_call
 from pulsus.core.python_source import python_parser
-from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.telemetry.sanitize import one_line, strip_controls
 from pulsus.core.types import Constant, DeclaredCall, JsonValue, Plan, PlanStep, ToolSpec
 from pulsus.errors import NothingToUndo, PulsusError
 from pulsus.execution.journal.journal import Journal
@@ -38,6 +40,7 @@ from pulsus.routing.plans.save_plan import save_plan
 
 _UNDECLARED = "declares no `Undo:`"
 _UNCHANGED = "changed nothing"
+_MOST_CHARS = 2000
 _MOST_RUNS = 200
 """Latest runs among which an undo is looked for."""
 
@@ -95,6 +98,29 @@ def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
     )
     again = (_undone_before(run_id, before),) if before else ()
     return replace(found, notes=(*again, *found.notes, *notes, *kept))
+
+
+def render_undo_command(
+    project: Project, tool: ToolSpec, inputs: Mapping[str, JsonValue], result: JsonValue
+) -> str | None:
+    """Return the command that takes back one write of the tool, which `pulsus run` made.
+
+    None if the tool has no `Undo:`, the write changed nothing, or the command cannot be shown: a
+    value is missing or a secret, or has a control character, or the command is too long to be read.
+    """
+    if tool.undo is None or _says_unchanged(result):
+        return None
+    try:
+        step = _reverse(project, tool, inputs, result)
+    except (KeyError, PulsusError):
+        return None
+    values = {n: each.value for n, each in step.inputs.items() if isinstance(each, Constant)}
+    options = (word for pair in input_options(values) for word in ("--input", pair))
+    command = shlex.join(("pulsus", "run", step.tool, *options))
+    is_secret = project.redactor.redact_value(dict(values)) != values
+    if is_secret or len(command) > _MOST_CHARS or strip_controls(command) != command:
+        return None
+    return command if project.redactor.redact(command) == command else None
 
 
 def _undone_before(run_id: str, before: TakenBack) -> str:
@@ -199,6 +225,10 @@ def _changed_nothing(project: Project, run_id: str, step: StepRecord) -> bool:
         result = load_result(project.state_dir, run_id, step)
     except PulsusError:
         return False
+    return _says_unchanged(result)
+
+
+def _says_unchanged(result: JsonValue) -> bool:
     return isinstance(result, dict) and result.get("changed") in (False, 0)
 
 
