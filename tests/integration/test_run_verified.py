@@ -391,6 +391,9 @@ def test_a_verified_write_says_the_command_that_takes_it_back(tmp_path):
     command = done.err.partition("to take it back: pulsus ")[2].splitlines()[0]
     assert pulsus_here(tmp_path, *shlex.split(command), "--yes").code == 0
     assert mark.read_text(encoding="utf-8") == "it's old"
+    there = ("--project", str(tmp_path))
+    done = pulsus_here(tmp_path, "run", "things", "--input", f"path={mark}", "--yes", *there)
+    assert f" --project {tmp_path}\n" in done.err.partition("to take it back: ")[2]
     dry = ("--input", f"path={mark}", "--input", "dry_run=true")
     assert "to take it back" not in pulsus_here(tmp_path, "run", "things", *dry).err
 

@@ -32,17 +32,22 @@ _given_places: list[str] = []
 
 
 def name_given_places(options: Sequence[str]) -> None:
-    """Set the options for folders that `--accept-records` is offered with from now on."""
+    """Set the options for folders that some commands are offered with from now on."""
     _given_places[:] = options
 
 
 def _complete(text: str) -> str:
     """Add the given folders to the offered command, which otherwise reads another decision log."""
-    if not _given_places or _ACCEPT not in text:
-        return text
+    return text.replace(_ACCEPT, in_given_places(_ACCEPT)) if _ACCEPT in text else text
+
+
+def in_given_places(command: str) -> str:
+    """Return the command with the options for folders of this call, so that it finds the same."""
+    if not _given_places:
+        return command
     import shlex  # rarely needed
 
-    return text.replace(_ACCEPT, f"{_ACCEPT} {shlex.join(_given_places)}")
+    return f"{command} {shlex.join(_given_places)}"
 
 
 def document(body: Mapping[str, Any]) -> None:

@@ -155,7 +155,7 @@ def _tell_verification(
     from pulsus.routing.plans.undo_plan import render_undo_command  # most runs need none
 
     if command := render_undo_command(session.app, tool, values, done.result):
-        console.note(f"to take it back: {command}")
+        console.note(f"to take it back: {console.in_given_places(command)}")
 
 
 def _print_result(
