@@ -43,9 +43,19 @@ def project(tmp_path_factory):
     return folder
 
 
+@pytest.fixture
+def settings_restored(project, tmp_path):
+    """Take back what a page changes in config/, because the settings of one hold for all pages."""
+    shutil.copytree(project / "config", tmp_path / "config")
+    yield
+    shutil.rmtree(project / "config")
+    shutil.copytree(tmp_path / "config", project / "config")
+
+
 @pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.timeout(900)
+@pytest.mark.usefixtures("settings_restored")
 @pytest.mark.parametrize(
     "page", [p for p in PAGES if commands(p) and p != OWN_TEST], ids=lambda p: p.name
 )
