@@ -21,6 +21,17 @@ def project(tmp_path):
     return make(tmp_path / "project")
 
 
+def test_a_promotion_approved_with_yes_still_shows_the_warnings_of_the_proof(project):
+    path = module(project, "unsaid")
+    path.write_text(path.read_text("utf-8").replace("Kind: read\n", ""), "utf-8")
+    place = ("--domain", "demo", "--action", "greet")
+    done = pulsus_here(project, "promote", path, *place, "--yes")
+    assert done.code == 0
+    assert "warning: " in done.err
+    assert "Kind" in done.err
+    assert "warning" not in pulsus_here(project, "promote", path, *place, "--yes", "-q").err
+
+
 def module(project, name, greeting="Hello"):
     """A candidate outside the catalogue that greets in its own way."""
     text = (project / GREETER).read_text("utf-8").replace("Hello,", f"{greeting},")

@@ -112,7 +112,12 @@ def command(
     if request.given:
         _ask_another(session, module, promoter, request)
         return
-    print_delivery(session, target, deliver(session, module, promoter, approved=yes))
+    delivery = deliver(session, module, promoter, approved=yes)
+    # A question, a failure and the JSON have them.
+    if yes and not delivery.failure and not session.json and session.verbosity >= 0:
+        for warning in delivery.report.warnings:
+            console.warn(warning)
+    print_delivery(session, target, delivery)
 
 
 def _warn_if_ignored(session: CommandSession, module: CandidateModule) -> None:

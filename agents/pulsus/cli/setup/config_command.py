@@ -6,6 +6,7 @@ one.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import click
@@ -116,4 +117,8 @@ def _unknown_key_error(prefix: str, known: list[str]) -> UsageError:
 
 
 def _value_text(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    """Return the value as TOML, so that it can be copied into the file."""
+    if value is None:
+        return "not set"
+    text = value if isinstance(value, str | bool | int | float | list | dict) else str(value)
+    return json.dumps(text, ensure_ascii=False)

@@ -72,13 +72,19 @@ def _way_back(
 def find_promoted(workflows_root: Path, ref: str) -> Target:
     """Return the place of the promoted tool of that id or bare name, even if its file is missing.
 
-    Raises ToolNotFound, ToolAmbiguous, MetadataCorrupt.
+    A bare name means the one tool of that name that was not removed. Raises ToolNotFound,
+    ToolAmbiguous, MetadataCorrupt.
     """
     records = promotion_records.read_all(checked_root(workflows_root))
     name = ref.removesuffix("::run").removesuffix("::main").removesuffix(".py")
-    found = sorted({r.tool_id for r in records if name in (r.tool_id, r.tool_id.split("/")[2])})
+    removed = {r.tool_id: r.removed for r in records}
+    found = sorted(tool_id for tool_id in removed if name in (tool_id, tool_id.split("/")[2]))
+    present = [tool_id for tool_id in found if not removed[tool_id]]
+    if len(present) == 1:
+        found = present
     if len(found) > 1:
-        raise ToolAmbiguous(f"{ref!r} may be {', '.join(found)}", hint="give the whole id")
+        listed = ", ".join(each + " (removed)" * removed[each] for each in found)
+        raise ToolAmbiguous(f"{ref!r} may be {listed}", hint="give the whole id")
     if not found:
         from pulsus.core.text.similar_names import did_you_mean  # only on this error path
 

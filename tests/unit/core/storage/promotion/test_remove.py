@@ -9,7 +9,7 @@ from pulsus.core.storage.promotion.remove import remove
 from pulsus.core.storage.records import promotion_records
 from pulsus.core.storage.records.current_revision import CurrentRevision
 from pulsus.core.storage.records.promotion_target import Target
-from pulsus.errors import NotPromoted, ToolInUse, ToolNotFound
+from pulsus.errors import NotPromoted, ToolAmbiguous, ToolInUse, ToolNotFound
 from pulsus.routing.maintenance import audit_catalogue, audit_changelog, audit_log, tool_users
 from tests.promotions import CONTEXT, module, promoted, store_of, tree
 
@@ -35,6 +35,18 @@ def removed(project, target=TOOL, *, force=False, find=None, manifest=None):
         find=find,
         manifest=manifest,
     )
+
+
+def test_a_bare_name_means_the_tool_that_is_left_and_removed_ones_are_marked(project):
+    """Two removed tools hid the one that is in the catalogue."""
+    root, twin = project / "workflows", Target("network", "count", "things")
+    promoted(project, module("twin"), target=twin)
+    removed(project, twin)
+    assert rollback.find_promoted(root, "things") == TOOL
+    removed(project)
+    both = r"network/count/things \(removed\), system/count/things \(removed\)"
+    with pytest.raises(ToolAmbiguous, match=both):
+        rollback.find_promoted(root, "things")
 
 
 def composed_of(project, tool_id):
