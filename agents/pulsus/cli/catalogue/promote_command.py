@@ -134,7 +134,7 @@ def _warn_if_ignored(session: CommandSession, module: CandidateModule) -> None:
 
 
 def _notes_on_place(session: CommandSession, module: CandidateModule) -> Iterator[str]:
-    """Yield what a mistyped place, or a name that is in use, would do without being noticed."""
+    """Yield what a mistyped place, a name in use or a second copy does without being noticed."""
     from pulsus.core.types import BrokenTool
 
     target, root = module.target, session.app.workflows_root
@@ -146,9 +146,18 @@ def _notes_on_place(session: CommandSession, module: CandidateModule) -> Iterato
             meant = f"; did you mean --{option} {near}?" if near else ""
             yield f"there is no {option} {folder.name} yet: the promotion adds it{meant}"
         break  # a new domain has no actions
-    latest = session.app.past.latest.get(target.tool_id)
-    tool = module.tool
-    if latest is None or isinstance(tool, BrokenTool) or latest.description == tool.summary:
+    tool, known = module.tool, session.app.past.latest
+    if isinstance(tool, BrokenTool):
+        return
+    for each in session.app.catalogue.tools:
+        same = each.sha256 == tool.sha256 and each.id not in (target.tool_id, tool.id)
+        if same and each.id in known and not known[each.id].deprecated:
+            yield (
+                f"{each.id} has the same bytes; if it is in the wrong place: "
+                f"pulsus tools remove {each.id}"
+            )
+    latest = known.get(target.tool_id)
+    if latest is None or latest.description == tool.summary:
         return
     if module.path != target.path(root.resolve()):
         yield (

@@ -99,6 +99,17 @@ def test_another_tool_of_the_same_name_does_not_become_the_next_version_without_
     assert noted(tmp_path, tool.name, *place) == [], "the usual next version"
 
 
+def test_the_bytes_of_another_tool_are_not_promoted_a_second_time_without_a_word(tmp_path):
+    """After a mistyped domain, the promotion to the right one left both, and nothing said so."""
+    promoted(tmp_path, refused := source("one").replace(b"return", b"eval('1')\n    return"))
+    (tmp_path / "copy.py").write_bytes(refused)
+    (tool,) = (tmp_path / "workflows/domains").glob("*/*/*.py")
+    domain, action = tool.parent.parent.name, tool.parent.name
+    (told,) = noted(tmp_path, "copy.py", "--domain", domain, "--action", action, "--name", "twin")
+    assert f"pulsus tools remove {domain}/{action}/things" in told
+    assert noted(tmp_path, tool, "--domain", domain, "--action", action) == []
+
+
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git")
 def test_a_promotion_into_a_folder_that_git_ignores_warns_with_the_rule(tmp_path):
     project = make(tmp_path / "project", warm=False)
