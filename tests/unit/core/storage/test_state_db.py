@@ -154,15 +154,52 @@ def test_a_user_without_a_place_for_the_key_is_told_so_and_not_to_move_the_file(
     assert "HOME is not set" in refused.value.message
 
 
-def test_the_hint_for_a_damaged_file_keeps_it_and_lets_a_new_one_be_made(state):
-    path = made(state)
-    overwritten(path)
-    with pytest.raises(StateCorrupt) as refused, opened(state):
+def test_a_new_database_is_not_made_without_a_place_for_the_key(state, monkeypatch):
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.delenv("HOME", raising=False)
+    with pytest.raises(UserStateInvalid, match="HOME is not set") as refused, opened(state):
         pass
-    command = refused.value.hint.partition("anew: ")[2].partition(" (")[0]
-    subprocess.run(command, shell=True, check=True)
-    made(state)
-    assert (state / "damaged/state.db").exists()
+    assert refused.value.hint.startswith("set HOME, or XDG_STATE_HOME")
+    assert not has_state_db(state)
+
+
+def test_the_hint_for_a_damaged_file_keeps_each_and_lets_a_new_one_be_made(state):
+    for folder in ("damaged", "damaged-2", "damaged-3"):
+        path = made(state)
+        overwritten(path)
+        with pytest.raises(StateCorrupt) as refused, opened(state):
+            pass
+        command = refused.value.hint.partition("anew: ")[2].partition(" (")[0]
+        subprocess.run(command, shell=True, check=True)
+        made(state)
+        assert (state / folder / "state.db").exists()
+
+
+def unwritable_version(path):
+    with path.open("r+b") as file:
+        file.seek(18)
+        file.write(b"\x09")
+
+
+def test_a_writable_file_that_sqlite_does_not_write_is_damaged(state):
+    path = made(state)
+    unwritable_version(path)
+    with pytest.raises(StateCorrupt, match="SQLite cannot write it"), opened(state) as db:
+        check_integrity(db, path)
+    with (
+        pytest.raises(StateCorrupt, match="SQLite cannot write it"),
+        opened(state) as db,
+        state_db.database_errors(path),
+    ):
+        db.execute("CREATE TABLE t (x)")
+
+
+def test_a_file_that_this_user_may_not_write_is_not_called_damaged(state, monkeypatch):
+    path = made(state)
+    unwritable_version(path)
+    monkeypatch.setattr(state_db.os, "access", lambda path, mode: False)
+    with pytest.raises(StorageUnwritable, match="readonly"), opened(state) as db:
+        check_integrity(db, path)
 
 
 def test_a_damaged_page_is_found_before_runs_are_resumed(state):

@@ -20,6 +20,7 @@ import sqlite3
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from itertools import chain, count
 from pathlib import Path
 
 from pulsus.config import cache_secret
@@ -109,6 +110,8 @@ def database_error(failure: sqlite3.Error, path: Path) -> PulsusError:
             hint="make room on that disk (`pulsus gc` removes old logs and candidates), then retry",
             path=str(path),
         )
+    if code == sqlite3.SQLITE_READONLY and _may_write(path):
+        return damaged_error(path, f"is damaged: SQLite cannot write it ({failure})")
     if code in _UNWRITABLE:
         return StorageUnwritable(
             f"cannot write {path}: {failure}",
@@ -121,8 +124,10 @@ def database_error(failure: sqlite3.Error, path: Path) -> PulsusError:
 
 
 def check_integrity(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise StateCorrupt unless every page and index of the database is whole."""
+    """Raise StateCorrupt unless every page and index is whole, and a write can begin."""
     with database_errors(path):
+        # This changes nothing. SQLite lets `BEGIN IMMEDIATE` pass on a file that it cannot write.
+        connection.execute("UPDATE seal SET mark = mark WHERE false")
         found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if found != "ok":
         raise damaged_error(path, f"is damaged: {found}")
@@ -130,11 +135,11 @@ def check_integrity(connection: sqlite3.Connection, path: Path) -> None:
 
 def damaged_error(path: Path, why: str) -> StateCorrupt:
     """Return the error for a database that cannot be used, with the way to begin a new one."""
+    kept = _unused_folder(path.parent / "damaged")
     return StateCorrupt(
         f"{path} {why}",
-        hint=f"keep it for a look and start anew: mkdir {path.parent}/damaged && "
-        f"mv {path}* {path.parent}/damaged/ (runs can then not be resumed, and waiting requests "
-        "and approvals in doubt are lost)",
+        hint=f"keep it for a look and start anew: mkdir {kept} && mv {path}* {kept}/ (runs can "
+        "then not be resumed, and waiting requests and approvals in doubt are lost)",
         path=str(path),
     )
 
@@ -177,6 +182,7 @@ def _is_present(path: Path) -> bool:
 def _make(path: Path, project: Path, migrations: Sequence[str]) -> None:
     key = cache_secret.get_or_make(project)
     if key is None:
+        UserState.of(project).read(cache_secret.FILE)  # raises UserStateInvalid without a place
         raise UserStateInvalid(
             f"cannot make {path}: this user has no folder for the key that seals it",
             hint="set XDG_STATE_HOME to an absolute folder of this user, outside the project",
@@ -258,6 +264,18 @@ def _migrate(connection: sqlite3.Connection, migrations: Sequence[str]) -> None:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+
+
+def _unused_folder(folder: Path) -> Path:
+    """Return the folder, or with a number after it the first one that does not exist."""
+    numbered = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
+    return next(each for each in chain((folder,), numbered) if not os.path.lexists(each))
+
+
+def _may_write(path: Path) -> bool:
+    """Return True if this user may write the database, the files beside it, and the folder."""
+    beside = (path.with_name(f"{FILE}{suffix}") for suffix in _SUFFIXES)
+    return all(os.access(each, os.W_OK) for each in (path.parent, *filter(os.path.lexists, beside)))
 
 
 def _is_disk_full(path: Path) -> bool:
