@@ -418,6 +418,17 @@ def test_a_record_changed_after_an_acceptance_is_found(project):
     assert found(project) != []
 
 
+def test_a_break_is_not_accepted_by_a_user_who_can_keep_no_approvals(project, monkeypatch):
+    """The new log was one that this user did not write: with HOME it was LOG_DIFFERENT."""
+    alter(project)
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.delenv("HOME", raising=False)
+    done = accepted(project)
+    assert (done.code, done.json["error"]["code"]) == (2, "USER_STATE_INVALID")
+    assert "HOME is not set" in done.json["error"]["message"]
+    assert not (project / ".pulsus/audit/decisions-000002.jsonl").exists()
+
+
 def test_accepting_an_intact_log_is_refused(project):
     before = (project / LOG).read_bytes()
     assert accepted(project).code == 0

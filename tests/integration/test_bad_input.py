@@ -620,6 +620,7 @@ def test_no_command_makes_a_home_that_does_not_exist(fresh, tmp_path):
     for asked in (["say hello"], ["run", "say_hello"], ["tools", "list"], ["doctor"]):
         done = raw(fresh, *asked, env=env)
         assert b"Traceback" not in done.stderr, asked
+    assert b"absent  user state" in raw(fresh, "doctor", env=env).stdout
     done = raw(fresh, "audit", env=env)
     assert done.returncode == 0
     assert b"nonexistent', which is no folder here" in done.stderr

@@ -108,6 +108,7 @@ def command(
     write. Every file is read again. Exit 1 if a promoted file, a step of a composition or a line of
     the log was changed, is missing or is out of order.
     """
+    from pulsus.core.storage.decision_log.user_witness import require_place
     from pulsus.routing.maintenance import audit_catalogue, audit_log
     from pulsus.routing.maintenance.audit_changelog import audit_changelogs
     from pulsus.routing.maintenance.audit_signatures import SignedRecordLookup
@@ -136,6 +137,7 @@ def command(
             "nothing to accept: there is no damage, and no promotion that the log does not know"
         )
     if reason is not None and broken:
+        require_place(folder)  # without one, the new log would be no log of this user
         if not yes:
             told = _merge_seen(logged, seen)
             audit_break.require_approval(session, told, logged.checked.more, reason)

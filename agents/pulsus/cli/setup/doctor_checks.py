@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Final
 from packaging.requirements import Requirement
 
 from pulsus.cli import console
+from pulsus.config.user_state import UserState
 from pulsus.core.rankers.lexical_ranker import BUILT_IN
 from pulsus.core.text.similar_names import did_you_mean
-from pulsus.errors import LlmNotConfigured, PulsusError, WorkflowsMissing
+from pulsus.errors import LlmNotConfigured, PulsusError, UserStateInvalid, WorkflowsMissing
 from pulsus.install_hint import DISTRIBUTION, install_command
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def project_checks(app: App) -> Iterator[DoctorCheck]:
     yield _check_calibration(app)
     yield _check_writable("logs", app.log_dir)
     yield _check_state(app)
+    yield from _missing_user_state(app)
     yield from _damaged_log(app)
     yield _check_plugins(app)
     yield _check_model(app)
@@ -224,6 +226,14 @@ def _check_state(app: App) -> DoctorCheck:
     except PulsusError as failure:
         return DoctorCheck("state", False, failure.message, failure.hint, broken=True)
     return _check_writable("state", folder)
+
+
+def _missing_user_state(app: App) -> Iterator[DoctorCheck]:
+    """Yield a warning if this user has no folder in which approvals can be kept."""
+    try:
+        UserState.of(app.project)
+    except UserStateInvalid as failure:
+        yield DoctorCheck("user state", False, failure.message, failure.hint, required=False)
 
 
 def _damaged_log(app: App) -> Iterator[DoctorCheck]:
