@@ -45,6 +45,11 @@ ATTACKS: dict[str, str] = {
         "call(265, os.open(v, 0), b'', -100, (t + '/h').encode(), 0x1000); open(t + '/h', 'w')"
     ),
     "temp: dots": "open(t + '/../' + os.path.relpath(v, os.path.dirname(t)), 'w')",
+    "temp: mode through dots": "os.chmod(t + '/../' + os.path.relpath(v, os.path.dirname(t)), 0)",
+    "temp: mode through a link and dots": (
+        "os.symlink(f, t + '/g');"
+        " os.chmod(t + '/g/../' + os.path.relpath(v, os.path.dirname(f)), 0)"
+    ),
     "temp: moved in": "os.rename(v, t + '/mine')",
     "temp: moved out": "open(t + '/m', 'x'); os.rename(t + '/m', f + '/new')",
     "temp: exchanged": (

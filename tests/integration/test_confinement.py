@@ -400,6 +400,10 @@ def run(path: str):
     listening.close()
 
 
+MODE = """
+def run(path: str, elsewhere: str):
+    os.chmod(elsewhere, 0o777)
+"""
 WRITE = """
 def run(path: str, elsewhere: str = ""):
     target = Path(elsewhere or path)
@@ -420,6 +424,35 @@ def test_a_write_tool_writes_only_below_its_declared_folder(tmp_path):
     with pytest.raises(ToolFailed, match="PermissionError"):
         confined(text, reads=False, path=str(inside / "a"), elsewhere=str(outside / "b"))
     assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("paths", ["{path}", "{path}, /proc"], ids=["landlock", "supervised"])
+@pytest.mark.parametrize("way", ["here/../in/a", "link/a", "link/../in/a", "in/./sub/..//a"])
+def test_a_declared_folder_is_written_through_dots_and_links(tmp_path, way, paths):
+    for name in ("in/sub", "here"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "link").symlink_to("in")
+    text = tool(WRITE, kind="write", paths=paths)
+    done = confined(text, reads=False, path=str(tmp_path / "in"), elsewhere=f"{tmp_path}/{way}")
+    assert (tmp_path / "in/a").stat().st_mode & 0o777 == 0o640
+    assert str(tmp_path / "in") in done.confinement["writes"]
+
+
+@pytest.mark.parametrize("paths", ["{path}", "{path}, /proc"], ids=["landlock", "supervised"])
+@pytest.mark.parametrize("way", ["in/../out/kept", "in/link/kept", "in/link/../kept"])
+def test_dots_and_links_do_not_lead_out_of_a_declared_folder(tmp_path, way, paths):
+    for name in ("in", "out/sub"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "in/link").symlink_to("../out/sub" if ".." in Path(way).parts[2:] else "../out")
+    (tmp_path / "in/kept").write_text("", encoding="utf-8")
+    kept = tmp_path / "out/kept"
+    kept.write_text("", encoding="utf-8")
+    kept.chmod(0o600)
+    text = tool(MODE, kind="write", paths=paths)
+    with pytest.raises(ToolFailed, match="PermissionError"):
+        confined(text, reads=False, path=str(tmp_path / "in"), elsewhere=f"{tmp_path}/{way}")
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "in/kept").stat().st_mode & 0o777 != 0o777
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root changes files of other users")

@@ -4,8 +4,9 @@ A write outside the declared folders gets "permission denied" here, on machines 
 `execution/confinement/landlock.py` does not do it.
 
 The kernel never carries such a call out itself: a path in memory may change after it was read. The
-supervisor makes every step itself, from the folder's own descriptor, and follows no link. Effect:
-changes files below these folders; opens devices.
+supervisor makes every step itself, from the folder's own descriptor, and follows no link. It looks
+first where the links and `..` of a path lead: only that place counts. Effect: changes files below
+these folders; opens devices.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class FileBroker:
     """The folders of one run, by path and descriptor, and the calls on their files."""
 
     def __init__(self, folders: dict[str, int]) -> None:
-        self._folders = {os.fsencode(path): place for path, place in folders.items()}
+        self._folders = {os.path.realpath(os.fsencode(p)): place for p, place in folders.items()}
         self.calls: dict[str, Callable[[WaitingCall], OpenedFile | None]] = {
             "open": lambda q: self._open_path(q, q.path(None, 0), signed(q.args[1]), q.args[2]),
             "openat": lambda q: self._open_path(q, q.path(0, 1), signed(q.args[2]), q.args[3]),
@@ -89,15 +90,14 @@ class FileBroker:
 
         Raises OSError.
         """
+        path = _resolve_folder(path)
         root = next((each for each in self._folders if path.startswith(each + b"/")), None)
         if root is None:
             if path in self._folders:
                 yield self._folders[path], b"."
                 return
             raise PermissionError(errno.EACCES, "outside the folders of this run")
-        *above, last = [p for p in path[len(root) :].split(b"/") if p not in (b"", b".")] or [b"."]
-        if b".." in (*above, last):
-            raise PermissionError(errno.EACCES, "a path with .. in it")
+        *above, last = path[len(root) + 1 :].split(b"/")
         place = os.dup(self._folders[root])
         try:
             for name in above:
@@ -219,6 +219,20 @@ class FileBroker:
             if not self.below(path.removesuffix(b" (deleted)")):
                 raise PermissionError(errno.EPERM, "outside the folders of this run")
             yield found
+
+
+def _resolve_folder(path: bytes) -> bytes:
+    """Return the path without links or `..` in its folder, as the kernel finds it.
+
+    The last name stays. If somebody makes a new link afterwards, `parent` does not follow it. A
+    path in /proc stays whole: it means other files here than in the caller.
+    """
+    if path.startswith(b"/proc/"):
+        return path
+    folder, _, name = path.rstrip(b"/").rpartition(b"/")
+    if name in (b".", b".."):
+        return os.path.realpath(path)
+    return os.path.join(os.path.realpath(folder or b"/"), name)  # noqa: PTH118 - bytes
 
 
 def _reopen_stream(q: WaitingCall, number: int, flags: int) -> int:
