@@ -23,6 +23,7 @@ from pulsus.core.arguments.assignment import (
     with_second_choices,
 )
 from pulsus.core.arguments.candidates.alternative_inputs import find_needed_value
+from pulsus.core.arguments.candidates.bound_sides import is_bound_for_exact
 from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.candidates.fill_limits import (
     CHOICES,
@@ -125,7 +126,7 @@ def fill(
         unclear = not only_propose and is_unclear(one, candidate, p)
         if p < PROPOSE and not unclear:
             continue
-        if is_out_of_place(one, candidate):
+        if is_out_of_place(one, candidate) or is_bound_for_exact(one, candidate, request):
             continue
         places.extend((s.start, s.end) for s in candidate.spans)
         sure = p >= limit_of(one, candidate) and not only_propose

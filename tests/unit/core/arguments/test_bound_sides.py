@@ -35,6 +35,16 @@ RECENT = tool(
     days=("number", "Only files changed within this many days; of any age when 0.", 0),
     since=("string", "Only files changed at this date or later, ISO 8601.", ""),
 )
+PORTS = tool(
+    "listening_ports",
+    "List the ports on which programs listen.",
+    port=("integer", "Only this port; 0 means every port.", 0),
+)
+PORT_RANGE = tool(
+    "port_range",
+    "List the ports of a range on which programs listen.",
+    min_port=("integer", "The lowest port that is shown.", 0),
+)
 
 
 def values(request, of):
@@ -96,3 +106,46 @@ def test_a_tool_that_lists_what_is_too_small_takes_the_upper_bound():
     for described, values in ((listed, {"min_bytes": 2 * 1024 * 1024}), (left, {})):
         of = from_schema({"name": "small", "parameters": {"properties": {"min_bytes": described}}})
         assert {one.name: one.value for one in fill(request, of).filled} == values
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "open ports above 1024",
+        "open ports below 1024",
+        "which ports above 8000 are listening",
+        "ports over 1000 open",
+        "ports less than 1024 that are open",
+        "listening ports greater than 8000",
+        "open ports of at least 1024",
+        "open ports above port 1024",
+        "listening ports between 8000 and 9000",
+        "open ports 1024 and above",
+        "open ports > 1024",
+    ],
+)
+def test_a_compared_number_is_not_the_one_port(request_):
+    assert values(request_, PORTS) == {}
+
+
+@pytest.mark.parametrize(
+    "request_", ["what listens on port 8080", "what listens over port 8080", "is port 8080 open"]
+)
+def test_a_port_that_is_not_compared_is_used(request_):
+    assert values(request_, PORTS) == {"port": 8080}
+
+
+def test_an_input_that_is_named_as_a_bound_takes_a_compared_port():
+    assert values("open ports above min port 1024", PORT_RANGE) == {"min_port": 1024}
+
+
+def test_a_compared_status_is_neither_the_status_nor_a_number_of_rows():
+    summary = tool(
+        "access_log_summary",
+        "Summarise the requests of a web server log.",
+        status=("integer", "Count only requests with this status code, such as 404.", 0),
+        top=("integer", "How many addresses and pages to list.", 10),
+    )
+    assert values("requests with status 404", summary) == {"status": 404}
+    assert values("requests with status above 400", summary) == {}
+    assert values("requests with status 400 or higher", summary) == {}

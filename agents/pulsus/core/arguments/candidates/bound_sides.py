@@ -1,8 +1,8 @@
 """Keep an upper bound of a request from an input that is a lower bound, and the reverse. Pure.
 
 "Files smaller than 1 MB" is no `min_bytes`: with it the answer has exactly the other files. A share
-that is free is no share that is used. A bound that no input follows is reported in
-`routing/inputs/unfollowed_bounds.py`.
+that is free is no share that is used. "Ports above 1024" is no `port`, which is one port. A bound
+that no input follows is reported in `routing/inputs/unfollowed_bounds.py`.
 """
 
 from __future__ import annotations
@@ -44,6 +44,23 @@ _OR_MORE: Final = late_pattern(
     rf"(?i){_UNIT}\s+(?:(?:or|and)\s+(?:{LARGER}|above|over|up)|at\s+least|ago)\b"
 )
 _LONGEST_BEFORE: Final = 60
+
+_EXACT_ROLES: Final = frozenset(("port", "status", "id", "year"))
+"""An input of these roles is one number that has to be equal, unless its name says a bound."""
+_BOUND_NAME: Final = late_pattern(
+    r"(?:^|_)(?:min|max|minimum|maximum|lowest|highest|first|last|from|to|start|end|limit|threshold)"
+    r"(?:_|$)"
+)
+_MEANS_BY: Final = late_pattern(r"(?i)\b(?:over|under)\s+(?:the\s+)?\Z")
+"""Before one number these words may say how or where: "connect over 443"."""
+_OF_PORTS: Final = late_pattern(
+    r"(?i)\b(?:ports|numbers|years|codes)\s+(?:(?:that\s+)?are\s+)?(?:over|under)\s+\Z"
+)
+_NOUN: Final = late_pattern(r"(?i)\b(?:ports?|status|codes?|ids?|years?)\s+\Z")
+_ARROW: Final = late_pattern(r"[-=]>\s*\Z")
+_OR_BEYOND: Final = late_pattern(
+    rf"(?i)\s+(?:or|and)\s+(?:{SMALLER}|{LARGER}|below|above|upwards?)\b"
+)
 
 _LOWER_NAME: Final = late_pattern(
     r"(?:^|_)(?:min|minimum|least|older|above|over|larger|since|after)(?:_|$)"
@@ -87,6 +104,24 @@ def suits_side(one: Input, value: Candidate, request: str, exclusions: Sequence[
     if said and is_excluded(exclusions, value.start, value.end):
         said = "lower" if said == "upper" else "upper"
     return not said or _side_of_input(one) in ("", said)
+
+
+def is_bound_for_exact(one: Input, value: Candidate, request: str) -> bool:
+    """Return True for the bound of a range, if the input is one number: "ports above 1024".
+
+    The value takes part in the assignment, so that no other input gets it.
+    """
+    if one.role not in _EXACT_ROLES or _BOUND_NAME.search(one.name) or _side_of_input(one):
+        return False
+    before = _NOUN.sub("", request[max(0, value.start - _LONGEST_BEFORE) : value.start])
+    if _MEANS_BY.search(before):
+        return _OF_PORTS.search(before) is not None
+    if _ARROW.search(before):
+        return False
+    forms = (_UPPER, _LOWER, _FIRST, _SECOND)
+    return _OR_BEYOND.match(request, value.end) is not None or any(
+        form.search(before) for form in forms
+    )
 
 
 def _side_of_words(value: Candidate, request: str) -> Side:
