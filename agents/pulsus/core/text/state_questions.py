@@ -55,8 +55,9 @@ _ADVERBS = r"(?:(?:still|really|actually|even|already|currently|now|not|up\s+and
 _QUESTION = rf"(?:is|are|was)\s+{_SUBJECT}\s+{_ADVERBS}(?P<state>{STATES})\b"
 _STATEMENT = rf"(?:if|whether|that)\s+{_SUBJECT}\s+(?:is|are|was)\s+{_ADVERBS}(?P<state>{STATES})\b"
 _SEVERAL: Final = late_pattern(
-    rf"(?i)\b(?:are|were)\s+(?P<names>{_WORD}(?:(?:\s*,\s*|\s+(?:and|or)\s+){_WORD}){{1,8}})\s+"
-    rf"(?:services\s+)?{_ADVERBS}{STATES}\b",
+    rf"(?i)\b(?P<verb>are|were|is|was)\s+(?:the\s+)?(?!{STATES}\b)"
+    rf"(?P<names>{_WORD}(?:(?:\s*,\s*|\s+(?:and|or)\s+){_WORD}){{1,8}})\s+"
+    rf"(?:services\s+)?{_ADVERBS}(?P<state>{STATES})\b",
     words=_STATE_WORDS,
 )
 _FORMS: Final = tuple(
@@ -109,6 +110,9 @@ def find_named_services(request: str) -> Iterator[tuple[int, str]]:
         if one.of_service:
             yield one.start, one.name
     for found in _SEVERAL.finditer(request):
+        # "is the disk and memory ok" asks for no service.
+        if found["verb"].lower() in ("is", "was") and found["state"].lower() not in _RUNS:
+            continue
         for word in re.finditer(_WORD, found["names"]):
             if word[0].lower() not in _NO_NAMES:
                 yield found.start("names") + word.start(), word[0]

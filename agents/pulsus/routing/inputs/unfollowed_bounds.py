@@ -29,8 +29,8 @@ _SHARE: Final = late_pattern(
     words=("free", "available"),
 )
 _OR_LESS: Final = late_pattern(
-    r"(?i)\b\d[\d.,]*[ -]?(?:%|[a-z]{1,10})?\s+(?:free\s+)?or\s+"
-    rf"(?:{SMALLER}|{LARGER})\b",
+    r"(?i)\b\d[\d.,]*[ -]?(?:%|[a-z]{1,10})?\s+(?:free\s+)?"
+    rf"(?:or\s+(?:{SMALLER}|{LARGER})|(?:or|and)\s+(?:above|below|upwards?))\b",
     words=DIGITS,
 )
 _UNIT: Final = (
@@ -55,7 +55,9 @@ _DAY: Final = late_pattern(
     r"(?i)\b(?:since\s+|from\s+)?(?P<said>(?P<core>yesterday))\b(?!['’])", words=("yesterday",)
 )
 _BETWEEN: Final = late_pattern(
-    r"(?i)\bbetween\s+(?=\d)[^,;]{1,30}?\s+and\s+(?P<said>(?P<core>\d[\d.,]*))", words=("between",)
+    rf"(?i)\bbetween\s+(?=\d)[^,;]{{1,30}}?\s+and\s+(?P<said>(?P<core>{_DATE}"
+    r"|\d{1,2}(?::\d{2}){0,2}\s?[ap]\.?m\b|\d{1,2}(?::\d{2}){1,2}|\d[\d.,]*))",
+    words=("between",),
 )
 _FILE: Final = late_pattern(r"/|\w\.\w")
 """A sign of a file: "the log of yesterday" may be the file itself."""

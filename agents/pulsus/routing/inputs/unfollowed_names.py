@@ -21,6 +21,13 @@ _FORMS: Final = (
     ),
     late_pattern(rf"(?i)\b(?P<said>(?:of|for|by)\s+(?:the\s+)?user\s+{_NAME})", words=("user",)),
     late_pattern(
+        r"(?i)\b(?:does|did|is|was|has|can|may)\s+(?:the\s+)?"
+        rf"(?P<said>(?:user|account)\s+{_NAME})\s+"
+        r"(?:have|has|had|own|belong|exist|log|use|run|locked|disabled|active|allowed|able|logged"
+        r"|an?\s+(?:member|admin)|in)\b",
+        words=("user", "account"),
+    ),
+    late_pattern(
         r"(?i)\b(?P<said>(?:from|by)\s+(?:the\s+)?(?:host\s+|address\s+|ip\s+)?"
         r"(?P<name>\d{1,3}(?:\.\d{1,3}){3}))(?![\w.])",
         words=DIGITS,
