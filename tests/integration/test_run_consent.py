@@ -150,6 +150,15 @@ def test_the_command_for_a_request_that_writes_does_not_fail_when_it_is_followed
     assert (again.code, (tmp_path / "mark").exists()) == (0, True), again.err
 
 
+def test_the_command_offered_at_a_terminal_where_nobody_is_asked_names_the_missing_inputs(tmp_path):
+    """It was `pulsus run system/count/things` alone, which always failed."""
+    promoted(tmp_path, WRITER)
+    silent = {"PULSUS_NON_INTERACTIVE": "1"}
+    _, shown = talk(tmp_path, ["leave a mark: count system things"], env=silent)
+    offer = "run it: pulsus run system/count/things --input path=… --input dry_run=…"
+    assert offer in " ".join(shown.split())
+
+
 def test_a_request_whose_write_needs_an_approver_is_not_offered_the_option_yes(tmp_path):
     strict = WRITER.replace(b"Kind: write\n", b"Kind: write\nApproval: approver\n")
     promoted(tmp_path, strict)

@@ -208,12 +208,21 @@ def _limit_notes(outcome: RouteOutcome) -> Iterator[str]:
 
 
 def _tell_how_to_run(outcome: RouteOutcome, promotion: Promotion) -> None:
-    """Name the command that runs what was promoted, with the inputs that are known."""
+    """Name the command that runs what was promoted, with the inputs that are known or proposed."""
     from pulsus.approvals.run_consent import input_options, run_command
     from pulsus.routing.inputs.route_inputs import call_values
 
     given = list(input_options(call_values(outcome)))
-    console.note(f"run it: {run_command(promotion.tool_id, given)}")
+    command = f"{run_command(promotion.tool_id, given)} {_missing_options(outcome)}".rstrip()
+    console.note(f"run it: {command}")
+
+
+def _missing_options(outcome: RouteOutcome) -> str:
+    """Return `--input` options for the missing inputs, with the values the request proposes."""
+    from pulsus.routing.inputs.missing_words import proposed_options, types_of
+
+    proposed = {name: one.value for name, one in outcome.proposed.items()}
+    return proposed_options(types_of(outcome.missing), proposed)
 
 
 def _tell_that_it_stops(options: RouteOptions) -> None:
@@ -236,10 +245,7 @@ def _tell_that_a_pipe_runs_nothing(
     asks_inputs = bool(outcome.missing) and not console.is_terminal(sys.stdout)
     if stops or session.verbosity < 0 or not (bare or asks_inputs):
         return
-    from pulsus.routing.inputs.missing_words import proposed_options, types_of
-
-    proposed = {name: one.value for name, one in outcome.proposed.items()}
-    needed = f" {proposed_options(types_of(outcome.missing), proposed)}".rstrip()
+    needed = f" {_missing_options(outcome)}".rstrip()
     console.note(
         "nothing ran: in a pipe or a script a request is only decided; "
         + (_confirming_command(session, outcome, needed) or f"add --run{needed} to run it")
