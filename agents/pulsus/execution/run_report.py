@@ -7,7 +7,7 @@ path.
 The size limit and the timeout are arguments of `tool_process.py`. The messages of a dry run are in
 `core/sandbox/end_messages.py`.
 
-Effect: looks for a path that is similar to one that does not exist.
+Effect: looks for a path that is similar to one that does not exist, and for the working folder.
 """
 
 from __future__ import annotations
@@ -201,11 +201,20 @@ def _denied_by_confinement(tool: ToolSpec, report: Mapping[str, Any]) -> bool:
 def _is_about(number: int, failed: str, given: str) -> bool:
     """Return True if the path that failed is the one given, or a missing folder above it.
 
-    Both are compared as `pathlib` writes them: `./a//b/` is `a/b`. Links are not followed.
+    Both are compared as `pathlib` writes them: `./a//b/` is `a/b`. Links are not followed. A tool
+    that made its path absolute reports it below the working folder, with or without its `..`.
     """
-    path, wanted = PurePath(failed), PurePath(given)
-    above = number == errno.ENOENT and path in wanted.parents
-    return bool(given) and (path == wanted or above)
+    path, absolute = PurePath(failed), _absolute(given)
+    for wanted in map(PurePath, (given, absolute, os.path.normpath(absolute))):
+        if path == wanted or (number == errno.ENOENT and path in wanted.parents):
+            return bool(given)
+    return False
+
+
+def _absolute(path: str) -> str:
+    with suppress(OSError):  # the working folder may be gone
+        return os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118 - keeps `..`
+    return path
 
 
 def _at_home(path: str) -> str:

@@ -258,6 +258,29 @@ def test_a_typo_in_a_path_is_answered_with_the_path_that_exists(tmp_path):
     assert error.hint == f"did you mean {tmp_path}/syslog?"
 
 
+@pytest.mark.parametrize("given", ["sysolg", "./sysolg", "../{here}/sysolg", "gone/../sysolg"])
+@pytest.mark.parametrize("made", ["absolute", "resolve"])
+def test_a_relative_path_that_the_tool_makes_absolute_is_an_input_too(
+    tmp_path, monkeypatch, given, made
+):
+    (tmp_path / "syslog").touch()
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path)
+    text = (
+        '"""Read."""\nfrom pathlib import Path\n\n\ndef run(path: str):\n'
+        f"    return Path(path).{made}().read_text()\n"
+    )
+    given = given.format(here=tmp_path.name)
+    error = failure(text, InputPathUnusable, path=given)
+    assert f"input path={given!r} of a/b/tool: no such file or folder" in error.message
+    assert "syslog?" in (error.hint or "")
+
+
+def test_an_input_is_not_blamed_for_a_file_of_the_same_name_elsewhere():
+    text = '"""Read."""\n\n\ndef run(path: str):\n    return open(f"/none/{path}").read()\n'
+    assert " failed: " in failure(text, path="a.log").message
+
+
 EXISTING = '''
 """Refuse to replace."""
 import pathlib
