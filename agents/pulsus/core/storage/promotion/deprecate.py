@@ -120,18 +120,24 @@ def _compare_status(
 def _require_promoted(place: CurrentRevision) -> PromotionRecord:
     """Return the latest record. Refuse if it is not about the bytes in place."""
     latest = place.latest
+    tool_id = place.target.tool_id
+    if latest is not None and latest.removed:
+        raise NotPromoted(
+            f"{tool_id} was removed from the catalogue ({latest.id})",
+            hint=f"bring it back: pulsus rollback {tool_id} --yes",
+            tool=tool_id,
+        )
     if (
         latest is None
-        or latest.removed
         or place.module is None
         or version_archive.digest(place.module) != latest.tool_hash
     ):
         raise NotPromoted(
-            f"{place.target.tool_id} is not promoted in its present form",
+            f"{tool_id} is not promoted in its present form",
             hint=f"promote it first: {place.target.command_to_promote(place.root)}"
             if place.module is not None
             else "restore its file, if it had one; `pulsus tools list` shows every id",
-            tool=place.target.tool_id,
+            tool=tool_id,
         )
     return latest
 

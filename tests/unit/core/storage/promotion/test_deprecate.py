@@ -5,6 +5,7 @@ from datetime import date, timedelta
 import pytest
 
 from pulsus.core.storage.promotion import deprecate
+from pulsus.core.storage.promotion.remove import remove
 from pulsus.core.storage.records import promotion_records
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.errors import NotPromoted, ReplacementRefused
@@ -95,6 +96,22 @@ def test_a_replacement_that_is_not_promoted_as_it_lies_there_is_refused(project)
     command = refused.value.hint.removeprefix("promote it first: ")
     path, place = NEW.path(project / "workflows"), f"--domain {NEW.domain} --action {NEW.action}"
     assert command == f"pulsus promote {path} {place}"
+
+
+def test_the_hint_for_a_replacement_that_was_removed_brings_it_back(project):
+    path = NEW.path(project / "workflows")
+    remove(
+        NEW,
+        store=store_of(project, lock_seconds=5),
+        approved_by="alice",
+        require_unused=lambda *_: None,
+    )
+    with pytest.raises(NotPromoted, match="was removed from the catalogue") as refused:
+        deprecated(project)
+    assert refused.value.hint == f"bring it back: pulsus rollback {NEW.tool_id} --yes"
+    path.write_bytes(b"# another file in its place\n")
+    with pytest.raises(NotPromoted, match="was removed from the catalogue"):
+        deprecated(project)
 
 
 def test_a_sunset_in_the_past_is_refused_and_today_is_not(project):
