@@ -284,6 +284,22 @@ def test_the_commands_for_a_write_in_doubt_do_not_fail_when_they_are_followed(pr
     assert (project / "new").exists()
 
 
+def test_a_killed_write_is_shown_as_in_doubt_with_the_way_on(project):
+    """It was `running` in a run that was interrupted, and an undo said `is in_doubt`."""
+    promoted(project, WRITER, target=Target("system", "count", "unread"))
+    save(project, write("w", project / "new", "unread"))
+    run_id = run(project, "apply", "plan.yaml")[1]["run_id"]
+    leave_write_started(project, "w")
+    shown = flat(pulsus_here(project, "runs", "show", run_id).out)
+    assert "w in doubt (the process was killed) system/count/unread" in shown
+    assert f"go on: pulsus runs resume {run_id}" in shown
+    resumed = run(project, "runs", "resume", run_id)[1]["error"]["message"]
+    assert "unknown whether it took effect: the run has no result to check it by" in resumed
+    assert "{{" not in resumed
+    undone = run(project, "runs", "undo", run_id)[1]["error"]["message"]
+    assert "w: system/count/unread is in doubt; look at it yourself" in undone
+
+
 def test_a_write_in_doubt_that_needs_an_approver_is_not_offered_the_option_yes(project):
     strict = WRITER.replace(b"Target: path", b"Target: path\nApproval: approver")
     run_id, error = in_doubt(project, strict)

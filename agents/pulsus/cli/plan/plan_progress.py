@@ -7,7 +7,7 @@ The events come from `execution/engine/progress.py`; progress of other commands 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pulsus.approvals.approver_protocol import WriteRun
     from pulsus.cli.prompts.approval_prompt import Terminal
     from pulsus.core.types import Plan
+    from pulsus.execution.journal.run_records import StepRecord
 
 _MARKS = {
     "pending": ("·", "dim"),
@@ -38,11 +39,18 @@ _MARKS = {
 
 
 class PlanProgress:
-    """Shows each step and its state. Without a terminal, or with `-q`, it shows nothing."""
+    """Shows each step and its state. Without a terminal, or with `-q`, it shows nothing.
 
-    def __init__(self, plan: Plan, *, quiet: bool) -> None:
+    `steps` are those of a run that is resumed: the engine sends no event for one that has ended.
+    """
+
+    def __init__(self, plan: Plan, *, quiet: bool, steps: Iterable[StepRecord] = ()) -> None:
         self._plan = plan
-        self._latest: dict[str, StepProgress] = {}
+        self._latest: dict[str, StepProgress | StepRecord] = {
+            each.step: each
+            for each in steps
+            if each.item is None and each.state in ("done", "skipped")
+        }
         self._ended: dict[str, int] = {}
         self._items: dict[str, int] = {}
         self._live: Live | None = None

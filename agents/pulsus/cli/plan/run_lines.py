@@ -31,12 +31,13 @@ def run_lines(record: RunRecord, saved: SavedPlan, *, why: bool = True) -> Itera
     """
     tools = {step.id: step.tool for step in saved.plan.steps}
     # A failed run says why below its step.
-    ended = record.error if record.state == "cancelled" else None
+    ended = record.error if why and record.state == "cancelled" else None
     because = f", {ended.get('message')}" if ended else ""
     yield f"{TAG} {record.run_id}: {record.state}{because}"
     whole = [each for each in record.steps if each.item is None]
     wide = max((len(each.step) for each in whole), default=0)
-    states = {each.step: state_words(each) for each in whole}
+    is_killed = record.state == "interrupted"
+    states = {each.step: state_words(each, is_killed=is_killed) for each in whole}
     broad = max(map(len, states.values()), default=0)
     for each in whole:
         took = f"  {each.duration_ms} ms" if each.duration_ms is not None else ""
@@ -49,6 +50,8 @@ def run_lines(record: RunRecord, saved: SavedPlan, *, why: bool = True) -> Itera
         if each.verification and not each.verification.ok:
             checker = each.verification.tool or "not verified"
             yield f"      {checker}: {each.verification.reason}"
+    if is_killed:
+        yield f"  go on: pulsus runs resume {record.run_id}"
     if record.needs:
         doubt = any(each.state == "in_doubt" for each in record.steps)
         ways = settle_ways(record.run_id, record.needs.step, saved) if doubt else ()
@@ -155,9 +158,15 @@ def _step_to_dict(found: StepRecord, tool: str, record: RunRecord) -> dict[str, 
     }
 
 
-def state_words(found: StepRecord) -> str:
-    """Return the state of a step for a person; of a write also if it is verified."""
+def state_words(found: StepRecord, *, is_killed: bool = False) -> str:
+    """Return the state of a step for a person; of a write also if it is verified.
+
+    `is_killed` says that the process of the run was killed: a write that it started is in doubt.
+    """
     word = _WORDS.get(found.state, found.state)
+    if is_killed and found.state == "started":
+        doubt = "in doubt" if found.is_write and found.items is None else "not ended"
+        word = f"{doubt} (the process was killed)"
     if found.state == "done" and found.is_write:
         word = (
             "done, verified"

@@ -197,8 +197,10 @@ def resume_command(
         raise _needs_an_id(session, yes=yes, settled=settled)
     run_id = _named_run(session, run_id)
     with closing(apply_plan.open_journal_of(app, run_id)) as journal:
-        saved = apply_plan.saved_plan_of(journal.read_run(run_id))
-    progress = PlanProgress(saved.plan, quiet=session.verbosity < 0 or session.json)
+        record = journal.read_run(run_id)
+        saved = apply_plan.saved_plan_of(record)
+    quiet = session.verbosity < 0 or session.json
+    progress = PlanProgress(saved.plan, quiet=quiet, steps=record.steps)
     approval = plan_approval(session, progress, yes=yes)
     with progress.shown():
         applied = apply_plan.resume_run(app, run_id, approval, answers, progress)

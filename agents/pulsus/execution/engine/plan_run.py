@@ -129,13 +129,18 @@ class PlanRun:
         if self._calls.cancellation.is_cancelled and self._at.schedule.unended:
             name = self._calls.cancellation.why
             self._error = _SIGNALS.get(name, Aborted)(
-                f"{name} ended {self._at.run_id}{self._unanswered}; "
-                f"{self._at.schedule.unended} of its "
-                f"{counted(len(self._steps), 'step')} did not end",
+                f"{name} ended the run{self._unanswered}; {self._unended_steps}",
                 hint=f"go on with it: pulsus runs resume {self._at.run_id}",
             )
             return "cancelled"
         return "failed" if self._error else "done"
+
+    @property
+    def _unended_steps(self) -> str:
+        unended, steps = self._at.schedule.unended, len(self._steps)
+        if unended == steps:
+            return "no step ended"
+        return f"{unended} of {counted(steps, 'step')} did not end"
 
     # Starting -----------------------------------------------------------------------------------
 

@@ -40,6 +40,12 @@ from pulsus.routing.plans.save_plan import save_plan
 
 _UNDECLARED = "declares no `Undo:`"
 _UNCHANGED = "changed nothing"
+_UNSURE = {
+    "failed": "failed",
+    "in_doubt": "is in doubt",
+    "started": "did not end",
+    "unverified": "is not verified",
+}
 _MOST_CHARS = 2000
 _MOST_RUNS = 200
 """Latest runs among which an undo is looked for."""
@@ -201,7 +207,7 @@ def _reverse_steps(
     for found in sorted(_writes(record), key=lambda each: each.seq, reverse=True):
         name = found.step if found.item is None else f"{found.step}[{found.item}]"
         if found.state != "done":
-            notes.append(f"{name}: {tools[found.step]} is {found.state}; look at it yourself")
+            notes.append(f"{name}: {tools[found.step]} {_UNSURE[found.state]}; look at it yourself")
             continue
         if _changed_nothing(project, record.run_id, found):
             notes.append(f"{name}: {tools[found.step]} {_UNCHANGED}")

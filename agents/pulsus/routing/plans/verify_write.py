@@ -65,7 +65,9 @@ def _verify(
         )
         expected = declared_call.render_value(call.expected, inputs, outputs)
     except KeyError as missing:
-        reason = f"`Verify:` needs {{{{{missing.args[0]}}}}}, which this run does not have"
+        reason = f"`Verify:` of {tool.id} needs {missing.args[0]}, which this run does not have"
+        if outputs == {"result": None}:
+            reason = "the run has no result to check it by, so look at the target yourself"
         return Verification(call.tool, False, reason)
     try:
         result = _run_read(project, call, checks)

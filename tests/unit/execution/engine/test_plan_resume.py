@@ -325,6 +325,8 @@ def test_a_signal_cancels_the_reads_and_a_resume_goes_on(project, number, status
     end = signalled(project, *steps, number=number)
     assert signal.getsignal(number) is before
     assert (end.state, end.error.exit_status) == ("cancelled", status)
+    name = signal.Signals(number).name
+    assert end.error.message == f"{name} ended the run; no step ended"
     assert project.states() == {"a": "pending", "b": "pending", "w": "pending"}
     project.host.tools["slow"] = lambda *_: {"value": 1}
     assert project.resume(*steps).state == "done"
