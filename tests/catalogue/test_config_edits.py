@@ -203,6 +203,27 @@ def test_config_value_finds_each_kind_and_hides_secrets(load, tmp_path):
         tool.run(str(tmp_path / "absent"), "k")
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "inputs", "value"),
+    [
+        ("a.yaml", "db: {host: x, password: p1}", {"key": "db"}, {"host": "x", "password": "***"}),
+        ("a.yaml", "secrets: {db: p1}", {"key": "db", "section": "secrets"}, "***"),
+        (
+            "a.json",
+            '{"env": [{"name": "API_TOKEN", "value": "p1"}]}',
+            {"key": "env"},
+            [{"name": "API_TOKEN", "value": "***"}],
+        ),
+        (".env", "DB_PASS=p1", {"key": "DB_PASS"}, "***"),
+        (".env", "URL=redis://:p1@cache/0", {"key": "URL"}, "redis://:***@cache/0"),
+    ],
+)
+def test_config_value_hides_each_secret_in_a_value(load, tmp_path, name, text, inputs, value):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    result = load(READ).run(str(tmp_path / name), **inputs)
+    assert (result["value"], result["masked"]) == (value, True)
+
+
 def test_restore_config_keeps_the_replaced_file_and_can_be_undone(load, tmp_path):
     file, old = tmp_path / "a.conf", tmp_path / "a.conf.1.bak"
     file.write_text("new", encoding="utf-8")

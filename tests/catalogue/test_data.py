@@ -143,6 +143,51 @@ def test_diff_documents_never_shows_a_secret(load, tmp_path):
     assert "s3cret" not in str(caught.value)
 
 
+ENV = """# database
+export DB_HOST = db1   # inside
+DB_PASSWORD=hunter2x
+DB_PASS='hunter2x'
+SIGNING_KEY="-----BEGIN
+hunter2x
+"
+DATABASE_URL=postgres://app:hunter2x@db/app
+COMPASS=north
+"""
+
+
+@pytest.mark.parametrize("name", [".env", "s.env", ".env.local", "settings"])
+def test_diff_documents_reads_files_of_variables_and_hides_their_secrets(load, tmp_path, name):
+    tool = load("data/compare/diff_documents")
+    for folder, text in (
+        ("a", ENV),
+        ("b", ENV.replace("hunter2", "hunter3").replace("north", "s")),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text(text, encoding="utf-8")
+    result = tool.run(str(tmp_path / "a" / name), str(tmp_path / "b" / name))
+    assert "hunter" not in str(result)
+    assert {row["path"]: row["before"] for row in result["rows"]} == {
+        "$.DB_PASSWORD": "***",
+        "$.DB_PASS": "***",
+        "$.SIGNING_KEY": "***",
+        "$.DATABASE_URL": "postgres://app:***@db/app",
+        "$.COMPASS": "north",
+    }
+
+
+def test_diff_documents_hides_the_value_of_a_named_secret_in_a_new_group(load, tmp_path):
+    new = {"web": {"env": [{"name": "DB_PASSWORD", "value": "hunter2x"}]}}
+    assert "hunter2x" not in str(diff(load, tmp_path, "{}", json.dumps(new)))
+
+
+def test_diff_documents_refuses_plain_text_and_shows_none_of_it(load, tmp_path):
+    for text in ("password hunter2x\nuser app\n", "A=1\nhunter2x\n"):
+        (tmp_path / "a.conf").write_text(text, encoding="utf-8")
+        with pytest.raises(ValueError, match="text without keys") as caught:
+            load("data/compare/diff_documents").run(*[str(tmp_path / "a.conf")] * 2)
+        assert "hunter2x" not in str(caught.value)
+
+
 def test_duplicate_entries_finds_copies_of_lines(load, tmp_path):
     file = tmp_path / "words"
     file.write_bytes("b\n a  x \n\nA x\nb\r\nb\nü\n\n".encode() + b"\xff\n")

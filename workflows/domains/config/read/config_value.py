@@ -1,7 +1,8 @@
 r"""Show the value of one setting in a configuration file, and the line where it is set.
 
 Reads INI, JSON, YAML and TOML, files of variables (`KEY=value`), and files such as `sshd_config`
-with a key and a value on a line. Values of keys that look like passwords or tokens are masked.
+with a key and a value on a line. Values of keys that look like passwords or tokens are masked, also
+inside a group of settings, and so are passwords in addresses.
 
 Args:
     path (str): The configuration file.
@@ -15,7 +16,7 @@ Returns:
     found (bool): True if the setting is set.
     value (Any): Its value; null if it is not set. A list if the key is set more than once.
     lines (list[int]): The lines that set it, from 1; empty for JSON, YAML and TOML.
-    masked (bool): True if the value is hidden because of its name.
+    masked (bool): True if the value, or a part of it, is hidden.
     matches (bool | None): True if the value is the expected one; null if none is expected.
     kind (str): How the file was read.
 
@@ -66,7 +67,11 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
     "yaml": yaml.safe_load,
     "toml": tomllib.loads,
 }
-_SECRET = re.compile(r"(?i)passw|pwd|secret|token|api[_-]?key|private[_-]?key|credential")
+_SECRET = re.compile(
+    r"(?i)passw|passphrase|(?<![a-z])pass(?![a-z])|pwd|secret|token|credential"
+    r"|(?:api|private|access|signing|encryption)[_-]?key"
+)
+_IN_ADDRESS = re.compile(r"(://[^\s/:@]*:)[^\s/]+(?=@)")
 _SEPARATORS = {"ini": r"\s*[=:]\s*", "env": r"=", "conf": r"(?:\s*=\s*|\s+)"}
 _MAX_BYTES = 16 * 1024 * 1024
 
@@ -91,12 +96,25 @@ def run(
         places = lines_of(text, key, section, kind)
         lines, values = [number for number, _ in places], [value for _, value in places]
         matches = len(values) == 1 and values[0] == expected
-    masked = bool(values) and _SECRET.search(key) is not None
-    value = "***" if masked else values[0] if len(values) == 1 else values or None
-    return {"found": bool(values), "value": value, "lines": lines, "masked": masked} | {
+    value = values[0] if len(values) == 1 else values or None
+    shown = _shown(f"{section}.{key}", value)
+    masked = shown is not value and shown != value  # NaN is not equal to itself
+    return {"found": bool(values), "value": shown, "lines": lines, "masked": masked} | {
         "matches": None if expected is None else matches,
         "kind": kind,
     }
+
+
+def _shown(name: str, value: Any) -> Any:
+    """Return the value without its secrets."""
+    if value is not None and _SECRET.search(name):
+        return "***"
+    if isinstance(value, dict):
+        about = str(value.get("name") or value.get("key") or "")  # {name: DB_PASSWORD, value: ...}
+        return {k: _shown(f"{about}.{k}" if k == "value" else str(k), v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_shown("", item) for item in value]
+    return _IN_ADDRESS.sub(r"\1***", value) if isinstance(value, str) else value
 
 
 def kind_of(file: Path, text: str) -> str:

@@ -3,7 +3,8 @@
 Compares the content, not the text: order of keys, indentation and comments do not matter. Every
 difference is one row with its path, such as `$.servers[name=web].port`. Items of lists are matched
 by a key field (given, or `id` or `name` where every item has a different one), otherwise by
-position. Values under keys that look like passwords, tokens or keys are masked.
+position. Values under keys that look like passwords, tokens or keys are masked, and so are
+passwords in addresses. Files of `NAME=value` lines (`.env`) are read as well.
 
 Args:
     before (str): The old document.
@@ -66,7 +67,17 @@ import yaml
 
 _MAX_BYTES = 64 * 1024 * 1024
 _MAX_DEPTH = 200
-_SECRET = re.compile(r"(?i)passw|secret|token|api_?key|private_?key|credential")
+_SECRET = re.compile(
+    r"(?i)passw|passphrase|(?<![a-z])pass(?![a-z])|pwd|secret|token|credential"
+    r"|(?:api|private|access|signing|encryption)[_-]?key"
+)
+_IN_ADDRESS = re.compile(r"(://[^\s/:@]*:)[^\s/]+(?=@)")
+_NAME = r"[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*="
+_VARIABLE = re.compile(
+    _NAME + r"""[ \t]*(?:"((?:[^"\\]|\\.)*)"|'([^']*)')[ \t]*(?:#[^\n]*)?(?:\n|\Z)""", re.S
+)
+_UNQUOTED = re.compile(_NAME + r"([^\n]*)(?:\n|\Z)")
+_NO_VARIABLE = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
 _ABSENT = object()
 Difference = tuple[str, Any, Any]
 
@@ -101,11 +112,35 @@ def _load(path: str) -> Any:
             case ".json":
                 return json.loads(text)
             case _:
-                return yaml.safe_load(text)
+                found = _variables(text)
+                found = yaml.safe_load(text) if found is None else found
+                if isinstance(found, str):
+                    raise ValueError("it is text without keys or NAME=value lines")
+                return found
     except (ValueError, yaml.YAMLError, csv.Error, RecursionError) as error:
         raise ValueError(
             f"{path} cannot be read: {_why(error)}: check it with lint_config"
         ) from None
+
+
+def _variables(text: str) -> dict[str, str] | None:
+    """The variables of a .env file; None if the text has a line of another kind, or no variable.
+
+    A quoted value may have several lines, such as a certificate.
+    """
+    found: dict[str, str] = {}
+    at = 0
+    while at < len(text):
+        if match := _VARIABLE.match(text, at):
+            found[match[1]] = match[2] if match[2] is not None else match[3]
+        elif match := _UNQUOTED.match(text, at):
+            found[match[1]] = re.split(r"(?:^|\s)#", match[2], maxsplit=1)[0].strip()
+        else:
+            match = _NO_VARIABLE.match(text, at)
+        if match is None:
+            return None
+        at = match.end()
+    return found or None
 
 
 def _why(error: Exception) -> str:
@@ -172,9 +207,13 @@ def _shown(path: str, value: Any) -> Any:
     if _SECRET.search(path) and value is not None:
         return "***"
     if isinstance(value, dict):
-        return {str(k): _shown(str(k), v) for k, v in value.items()}
+        about = str(value.get("name") or value.get("key") or "")  # {name: DB_PASSWORD, value: ...}
+        names = {k: f"{about}.{k}" if k == "value" else str(k) for k in value}
+        return {str(k): _shown(names[k], v) for k, v in value.items()}
     if isinstance(value, list):
         return [_shown("", item) for item in value]
     if isinstance(value, float) and (value != value or abs(value) == float("inf")):
         return str(value)
-    return value if isinstance(value, (bool, int, float, str)) or value is None else str(value)
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    return _IN_ADDRESS.sub(r"\1***", str(value))
