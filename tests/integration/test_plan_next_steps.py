@@ -84,6 +84,22 @@ def test_a_plan_that_fails_because_of_a_value_does_not_only_offer_to_resume_it(p
     assert "pulsus runs resume run-" in hint
 
 
+def test_the_hint_for_an_input_that_the_plan_does_not_have_works(own):
+    """It offered `plan --file`, which answered: there is no input 'overwrite'."""
+    (own / "r.md").write_text("old", encoding="utf-8")
+    request = f"five biggest files in {own}, then save the report to r.md"
+    made = pulsus_here(own, "plan", request, "-o", "a.yaml", "--input", "path=r.md")
+    assert made.code == 0, made.err
+    hint = pulsus(own, "apply", "a.yaml", "--yes", "--output", "json").json["error"]["hint"]
+    _, _, command = hint.partition("to give overwrite, make the plan from its request: ")
+    words = shlex.split(command.replace("NEW_FILE", "b.yaml").replace("…", "true"))
+    assert words[:3] == ["pulsus", "plan", request]
+    made = pulsus_here(own, *words[1:])
+    assert made.code == 0, made.err
+    assert pulsus(own, "apply", "b.yaml", "--yes").code == 0
+    assert (own / "r.md").read_text(encoding="utf-8") != "old"
+
+
 def test_a_plan_that_no_tool_fits_does_not_speak_of_tools_that_it_does_not_show(project):
     done = pulsus_here(project, "plan", "book a flight")
     assert done.code == 5
@@ -536,6 +552,20 @@ def test_a_path_that_does_not_exist_is_told_when_the_plan_is_made(project):
     )
     made = pulsus_here(project, "plan", f"five biggest files in {folder}", "-o", "a.yaml")
     assert "does not exist" not in made.err
+
+
+def test_a_path_of_a_file_or_folder_is_told_also_if_a_later_write_takes_it(project):
+    (project / "app.yaml").write_text("workers: 4\n", encoding="utf-8")
+    note = "s1 reads path='app.yml', which does not exist now: did you mean app.yaml?"
+    for words, inputs in (
+        ("lint the config file app.yml", ()),
+        ("lint the config file app.yml, then set the line in it", ("key=workers", "value=8")),
+    ):
+        options = [word for each in inputs for word in ("--input", each)]
+        made = pulsus_here(project, "plan", words, "-o", "a.yaml", *options)
+        assert made.code == 0, made.err
+        assert note in " ".join(made.err.split()), words
+        assert made.err.count("does not exist now") == 1
 
 
 def test_a_path_that_a_write_makes_first_is_not_called_missing(project):

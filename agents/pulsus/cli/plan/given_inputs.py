@@ -5,12 +5,14 @@ The values are checked in `routing/plans/apply_plan.py`.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pulsus.approvals.run_consent import input_options
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.core.types import ParamRef
 from pulsus.errors import InputMissing, PlanMoved
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from pulsus.core.types import Catalogue
     from pulsus.routing.plans.apply_plan import AppliedRun
 
+_NAMED_INPUT = re.compile(r"(?:\bset |--input )(\w+)")
+"""Finds an input that the message or the hint of a tool says to give."""
+
 
 def other_value_hint(plan: Path, inputs: Sequence[str]) -> str:
     """Return how to run the plan with another value: of `inputs`, or else of the plan itself."""
@@ -36,6 +41,31 @@ def other_value_hint(plan: Path, inputs: Sequence[str]) -> str:
         f"for another value make a new plan: pulsus plan --file {file} -o NEW_FILE "
         "--input NAME=VALUE"
     )
+
+
+def unplanned_input_hint(
+    applied: AppliedRun, saved: SavedPlan, catalogue: Catalogue, inputs: Sequence[str]
+) -> str | None:
+    """Return how to give an input that the error of a step names and that the plan does not have.
+
+    `pulsus plan --file` knows the inputs of the plan only, so the plan is made from its request
+    again. None for a plan without one.
+    """
+    failed = {each.step: each.error for each in applied.record.steps if each.state == "failed"}
+    step = next((each for each in saved.plan.steps if failed.get(each.id)), None)
+    tool = catalogue.get(step.tool) if step else None
+    if step is None or tool is None or not saved.request:
+        return None
+    error = failed[step.id] or {}
+    named = _NAMED_INPUT.findall(f"{error.get('message')} {error.get('hint')}")
+    new = next((a.name for a in tool.args if a.name in named and a.name not in step.inputs), None)
+    if new is None:
+        return None
+    given = {name: each.value for name, each in saved.inputs.items() if each.source == "option"}
+    options = (*(each for each in input_options(given)), *inputs)
+    command = ["pulsus", "plan", saved.request, "-o", "NEW_FILE"]
+    command += [word for each in options for word in ("--input", each)]
+    return f"to give {new}, make the plan from its request: {shlex.join(command)} --input {new}:=…"
 
 
 def missing_alternatives(

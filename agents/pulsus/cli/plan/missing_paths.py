@@ -19,21 +19,18 @@ _PATTERN = ("*", "?", "[")
 def missing_path_notes(app: App, saved: SavedPlan) -> Iterator[str]:
     """Yield a note for each path that a read of the plan needs and that does not exist.
 
-    A path that a write of the plan has as an input too may come into being before the read.
+    A path that an earlier write of the plan has as an input too may come into being before the
+    read.
     """
     defaults = {name for name, each in saved.inputs.items() if each.source == "default"}
-    written = {
-        value
-        for step in saved.plan.steps
-        if step.id in saved.writes
-        for value in _values(saved, step, defaults).values()
-        if isinstance(value, str)
-    }
+    written: set[str] = set()
     for step in saved.plan.steps:
         tool = app.catalogue.get(step.tool)
-        if tool is None or step.id in saved.writes:
+        values = _values(saved, step, defaults)
+        if step.id in saved.writes:
+            written.update(value for value in values.values() if isinstance(value, str))
             continue
-        for name, path in named_paths(tool, _values(saved, step, defaults)):
+        for name, path in named_paths(tool, values) if tool else ():
             if path not in written and _is_missing(path):
                 near = similar_path(path)
                 fix = (

@@ -41,13 +41,20 @@ def print_applied(
     With `detailed` a run that waits for the confirmation of a write ends with 7. `plan` and
     `inputs` are the file and the `--input` texts of the run, for the hints.
     """
-    from pulsus.cli.plan.given_inputs import missing_alternatives, other_value_hint
+    from pulsus.cli.plan.given_inputs import (
+        missing_alternatives,
+        other_value_hint,
+        unplanned_input_hint,
+    )
     from pulsus.cli.plan.run_lines import run_lines, run_to_dict
 
     missing = missing_alternatives(applied, saved, session.app.catalogue, plan)
     if missing:
         missing.details["run_id"] = applied.end.run_id
-    failure = missing or end_failure(applied, saved, other_value_hint(plan, inputs))
+    other_value = unplanned_input_hint(
+        applied, saved, session.app.catalogue, inputs
+    ) or other_value_hint(plan, inputs)
+    failure = missing or end_failure(applied, saved, other_value)
     waits = applied.end.state == "waiting" and not _is_in_doubt(applied)
     status = CHANGES_FOUND if detailed and waits else None
     if session.json:

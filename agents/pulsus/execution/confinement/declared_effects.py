@@ -25,6 +25,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _PATH_START = ("/", "~", ".", "{")
 _GIVEN = re.compile(r"(?:the|both|each|every) (?:given |named )?(.+)\Z")
 _MORE = re.compile(r"\b(?:and|or|those|its|their|of|it)\b")
+_JOINED = re.compile(r" (?:and|or) ")
 _PLACES = ("path", "file", "folder", "dir", "directory", "out", "output", "target", "destination")
 _HOSTS = ("host", "address", "url", "server", "site", "name", "endpoint", "hosts", "servers")
 _HOST = re.compile(r"[\w.:\-\[\]%]{1,253}\Z")
@@ -53,12 +54,19 @@ def declared_folders(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
 
 
 def named_paths(tool: ToolSpec, inputs: Inputs) -> Iterator[tuple[str, str]]:
-    """Yield each input that the declared paths are about, with each path in its value."""
+    """Yield each input that the declared paths are about, with each path in its value.
+
+    `the given file or folder` is about the inputs of both words.
+    """
+    names: dict[str, None] = {}
     for item in tool.effects.paths if tool.effects else ():
         if not _is_path(item):
-            for name in _described_names(item, tool, _PLACES) or ():
-                for text in _texts_in_value(inputs.get(name)):
-                    yield name, text
+            first, *more = _JOINED.split(item)
+            for part in (first, *(f"the {each}" for each in more)):
+                names |= dict.fromkeys(_described_names(part, tool, _PLACES) or ())
+    for name in names:
+        for text in _texts_in_value(inputs.get(name)):
+            yield name, text
 
 
 def declared_hosts(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
