@@ -224,7 +224,7 @@ class FileBroker:
 def _resolve_folder(path: bytes) -> bytes:
     """Return the path without links or `..` in its folder, as the kernel finds it.
 
-    The last name stays. If somebody makes a new link afterwards, `parent` does not follow it. A
+    The last name stays. If a process makes a new link afterwards, `parent` does not follow it. A
     path in /proc stays whole: it means other files here than in the caller.
     """
     if path.startswith(b"/proc/"):
