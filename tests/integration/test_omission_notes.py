@@ -90,6 +90,7 @@ def shipped(tmp_path_factory):
             ["set max_connections to 10 in svc/db.ini"],
         ),
         ("hash /srv/a.iso", []),
+        ("compare s1.env and s2.env", []),
         ("set log_level to warn in svc/app.toml", []),
     ],
 )

@@ -67,7 +67,9 @@ _FILE_OR_MOMENT = frozenset(
 _CRON = late_pattern(r"(?i:\bcron\b)|(?:[\d*/,-]{1,20} ){4}[\w*/,-]+")
 _SAYS_FILE = late_pattern(
     r"(?i)\b(?:file|export|saved|document|archive|path|folder|directory|log)\b"
+    r"|\bfor example `\.[a-z][\w.-]*`"
 )
+"""An example such as `.env.example` can only be a file."""
 _SAYS_MOMENT = late_pattern(
     r"(?i)\b(?:date|time|moment|timestamp|when|iso|yyyy|hour|earliest|latest)\b"
 )

@@ -15,6 +15,7 @@ from pulsus.core.arguments.filler import fill
 from pulsus.core.arguments.write_choices import propose_write_choices
 from pulsus.core.compose.selection.clause_search import needs_step_data
 from pulsus.core.compose.selection.cut_points import find_pieces
+from pulsus.core.text.literals import cut_out_values
 from pulsus.core.text.tokens import clean, content_words
 from pulsus.core.types import JsonValue, Ranked, ToolSpec
 
@@ -32,9 +33,9 @@ def find_repeated_calls(
     """Return the parts of a request that ask for another call of the tool than its first part.
 
     Such a part has the tool as its best one with p ≥ `floor`, and another value than the first part
-    for a required input. `uncovered` are parts that no tool serves. There is no such
-    part in "compare a.json and b.json". If the plan has `several` tools, the first part of this
-    tool is the first that has it as its best one.
+    for a required input. `uncovered` are parts that no tool serves. There is no such part in
+    "compare s1.env and s2.env": a call that only reads needs both. If the plan has `several` tools,
+    the first part of this tool is the first that has it as its best one.
     """
     text = clean(request)
     parts = [text[piece.start : piece.end].strip(" ,;.!?") for piece in find_pieces(text)]
@@ -45,10 +46,12 @@ def find_repeated_calls(
     if len(parts) < 2:
         return ()
     first = _required_values(parts[0], tool, now)
+    is_open = tool.kind == "read" and len(first) < sum(arg.required for arg in tool.args)
     return tuple(
         part
         for part in parts[1:]
-        if _is_other_call(first, _required_values(part, tool, now))
+        if not (is_open and _is_value_alone(part))
+        and _is_other_call(first, _required_values(part, tool, now))
         and (several or _is_best(tool, search(part), floor))
     )
 
@@ -60,6 +63,10 @@ def is_change(tool: ToolSpec) -> bool:
 
 def _is_other_call(first: dict[str, JsonValue], other: dict[str, JsonValue]) -> bool:
     return any(name in first and first[name] != value for name, value in other.items())
+
+
+def _is_value_alone(part: str) -> bool:
+    return not content_words(cut_out_values(part)[0])
 
 
 def _is_best(tool: ToolSpec, found: Sequence[Ranked], floor: float) -> bool:

@@ -245,6 +245,26 @@ def test_two_files_in_order_are_before_and_after(request_text):
 
 
 @pytest.mark.parametrize(
+    ("request_text", "first", "second"),
+    [
+        ("compare s1.env and s2.env", "s1.env", "s2.env"),
+        ("diff s1.env s2.env", "s1.env", "s2.env"),
+        ("compare conf/a.env with conf/b.env", "conf/a.env", "conf/b.env"),
+        ("compare .env.example and .env", ".env.example", ".env"),
+        ("compare .env with .env.example", ".env.example", ".env"),
+    ],
+)
+def test_an_input_with_a_hidden_file_as_its_example_takes_one_of_two_files(
+    request_text, first, second
+):
+    env_diff = tool(
+        first={"type": "string", "description": "The reference, for example `.env.example`."},
+        second={"type": "string", "description": "The file to compare it with, such as `.env`."},
+    )
+    assert filled(request_text, env_diff) == {"first": first, "second": second}
+
+
+@pytest.mark.parametrize(
     ("request_text", "state"),
     [("group the errors in app.log", "propose"), ("group errors only, of app.log", "fill")],
 )

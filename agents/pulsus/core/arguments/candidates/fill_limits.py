@@ -82,8 +82,8 @@ def raise_sure(
 ) -> float:
     """Return p, and at least the limit for two forms of which the weights saw too few requests.
 
-    The first is one of two required files: `from A to B`, `A and B`. In six lots all 26 files given
-    so were right. The second is a number of rows: `show me 4`, `first 4`, `top 4`.
+    The first is one of two required files: `from A to B`, `A and B`, `A B`. In six lots all 26
+    files given so were right. The second is a number of rows: `show me 4`, `first 4`, `top 4`.
     """
     if features.get("pair", 0.0) > 0 and one.required and candidate.kind in ("path", "file"):
         return max(p, PAIRED)

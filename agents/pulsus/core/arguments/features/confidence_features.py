@@ -18,7 +18,7 @@ from pulsus.late_pattern import late_pattern
 
 _JOINED = late_pattern(
     r"(?i)\s*(?:\([^)]{1,20}\)\s*)?,?\s*(?:(?P<order>to|until|till|then|and then|->|-->|→|=>)"
-    r"|and|vs\.?|versus|against|with|or|compared (?:to|with))\s*(?:to |the |later )?"
+    r"|and|vs\.?|versus|against|with|or|compared (?:to|with)|(?<=\s))\s*(?:to |the |later )?"
 )
 _LEAST = -12.0
 """The log probability that stands for "no such option"."""

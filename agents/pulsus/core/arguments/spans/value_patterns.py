@@ -112,7 +112,8 @@ _RULES: tuple[tuple[str, str], ...] = (
     (
         "file",
         _one_of(
-            rf"(?<![\w/@.])(?:[\w+-][\w+.-]{{0,80}})?\.(?i:{_ENDINGS})(?![\w-])(?!\.\w)",
+            rf"(?<![\w/@.])(?:[\w+-][\w+.-]{{0,80}})?\.(?i:{_ENDINGS})"
+            r"(?:\.(?:example|sample|template|dist))?(?![\w-])(?!\.\w)",
             r"\b(?:[A-Z]{3,10}SUMS|Dockerfile|Makefile|sshd?_config)\b",
         ),
     ),
