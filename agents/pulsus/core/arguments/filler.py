@@ -32,6 +32,7 @@ from pulsus.core.arguments.candidates.fill_limits import (
     PROPOSE,
     TEXT_LIMIT,
     is_out_of_place,
+    is_unlikely_copy,
     limit_of,
     raise_sure,
 )
@@ -126,7 +127,9 @@ def fill(
         unclear = not only_propose and is_unclear(one, candidate, p)
         if p < PROPOSE and not unclear:
             continue
-        if is_out_of_place(one, candidate) or is_bound_for_exact(one, candidate, request):
+        if is_out_of_place(one, candidate) or is_unlikely_copy(one, candidate, p):
+            continue
+        if is_bound_for_exact(one, candidate, request):
             continue
         places.extend((s.start, s.end) for s in candidate.spans)
         sure = p >= limit_of(one, candidate) and not only_propose

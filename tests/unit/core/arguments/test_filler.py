@@ -244,6 +244,39 @@ def test_two_files_in_order_are_before_and_after(request_text):
     assert values["before"] < values["after"]
 
 
+def test_a_path_that_is_no_copy_of_the_mount_table_is_reported_as_not_used():
+    disk_usage = from_schema(
+        {
+            "name": "disk_usage",
+            "description": "Show how full every mounted file system is.",
+            "parameters": {
+                "properties": {
+                    "limit_percent": {
+                        "type": "number",
+                        "description": "Space use above this many percent is reported. 0 to 100.",
+                        "default": 90.0,
+                    },
+                    "saved": {
+                        "type": "string",
+                        "description": "Saved output of df.",
+                        "default": "",
+                    },
+                    "mounts": {
+                        "type": "string",
+                        "description": "The mount table of this machine.",
+                        "default": "/proc/mounts",
+                    },
+                }
+            },
+        }
+    )
+    found = fill("how full is /var", disk_usage)
+    assert (found.values, found.unused) == ((), ("/var",))
+    assert proposed("show the mounts of /srv/mounts.txt", disk_usage) == {
+        "mounts": "/srv/mounts.txt"
+    }
+
+
 @pytest.mark.parametrize(
     ("request_text", "first", "second"),
     [

@@ -124,6 +124,18 @@ def is_out_of_place(one: Input, candidate: Candidate) -> bool:
     return str(candidate.value).lower() not in allowed
 
 
+def is_unlikely_copy(one: Input, candidate: Candidate, p: float) -> bool:
+    """Return True for an unsure path where the input wants a copy of a file such as `/proc/mounts`.
+
+    "How much space does /srv/logs use" names no mount table. A proposal would say that the path is
+    understood, so no person would be asked about an answer without it.
+    """
+    if candidate.kind not in ("path", "file") or p >= limit_of(one, candidate):
+        return False
+    folder, _, name = str(one.default).rpartition("/")
+    return folder == "/proc" and name not in str(candidate.value).lower().rsplit("/", 1)[-1]
+
+
 def _ends_with_time_adverb(candidate: Candidate) -> bool:
     said = str(candidate.value).lower().split()
     return candidate.kind in _PLAIN_WORDS and bool(said) and said[-1] in TIME_ADVERBS
