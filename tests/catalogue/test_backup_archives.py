@@ -55,19 +55,6 @@ def test_create_backup_writes_nothing_in_a_dry_run(load, site):
     assert (result["members"], result["written"], result["sha256"]) == (8, False, "")
 
 
-@pytest.mark.parametrize("archive", ["out", "out/site.tgz"])
-def test_create_backup_names_what_a_killed_backup_left(load, site, capsys, archive):
-    """A backup that SIGKILL ended leaves 400 MB in a hidden file, which nothing named."""
-    folder = site.parent / "out"
-    mine = "site.tgz" if archive != "out" else "site-20250301T020000Z.tar.gz"
-    (folder / f".{mine}.0123456789ab.tmp").touch()
-    (folder / ".other.tgz.0123456789ab.tmp").touch()
-    load(CREATE).run(str(site), str(site.parent / archive))
-    assert [line.split()[0] for line in capsys.readouterr().err.splitlines()] == [
-        str(folder / f".{mine}.0123456789ab.tmp")
-    ]
-
-
 def test_a_backup_restores_the_same_files_elsewhere(site):
     before = tree(site)
     target = site.parent / "out/site.tar.gz"

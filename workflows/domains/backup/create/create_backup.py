@@ -3,8 +3,7 @@
 Takes regular files, folders and links with mode, owner and time, on one file system. Sockets, pipes
 and devices are listed as skipped. The archive is written beside its final name, read back and
 compared with what was read from the disk, and only then gets its name. An existing file is never
-replaced. A file that cannot be read ends the backup. Temporary files of earlier backups that were
-killed are named on stderr.
+replaced. A file that cannot be read ends the backup.
 
 Args:
     folder (str): The file or folder to back up.
@@ -72,10 +71,8 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import os
-import re
 import secrets
 import stat
-import sys
 import tarfile
 import time
 from collections.abc import Iterator
@@ -107,9 +104,7 @@ def run(
     if not source.name or not (source.is_dir() or stat.S_ISREG(source.lstat().st_mode)):
         raise ValueError(f"folder {folder!r} is no folder and no file: name what to back up")
     target = Path(archive).absolute()
-    name = re.escape(target.name)
     if target.is_dir():
-        name = rf"{re.escape(source.name)}-\d{{8}}T\d{{6}}Z\.tar\.gz"
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         target /= f"{source.name}-{stamp}.tar.gz"
     if not target.name.endswith((".tar.gz", ".tgz")):
@@ -117,9 +112,6 @@ def run(
     if os.path.lexists(target):
         raise FileExistsError(f"{target} exists: choose another name, archives are not replaced")
     target.parent.resolve(strict=True)
-    for each in sorted(target.parent.iterdir()):
-        if re.fullmatch(rf"\.{name}\.[0-9a-f]{{12}}\.tmp", each.name):
-            sys.stderr.write(f"{each} is left of a killed backup, if none runs now: remove it\n")
     skipped: list[str] = []
     members = list(_below(source, tuple(exclude or ()), skipped))
     result: dict[str, Any] = {"path": str(target), "members": len(members)} | {

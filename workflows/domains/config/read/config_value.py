@@ -1,8 +1,7 @@
 r"""Show the value of one setting in a configuration file, and the line where it is set.
 
 Reads INI, JSON, YAML and TOML, files of variables (`KEY=value`), and files such as `sshd_config`
-with a key and a value on a line. Values of keys that look like passwords or tokens are masked, also
-inside a group of settings, and so are passwords in addresses.
+with a key and a value on a line. Values of keys that look like passwords or tokens are masked.
 
 Args:
     path (str): The configuration file.
@@ -16,7 +15,7 @@ Returns:
     found (bool): True if the setting is set.
     value (Any): Its value; null if it is not set. A list if the key is set more than once.
     lines (list[int]): The lines that set it, from 1; empty for JSON, YAML and TOML.
-    masked (bool): True if the value, or a part of it, is hidden.
+    masked (bool): True if the value is hidden, or a secret in it.
     matches (bool | None): True if the value is the expected one; null if none is expected.
     kind (str): How the file was read.
 
