@@ -197,7 +197,7 @@ def test_a_writable_file_that_sqlite_does_not_write_is_damaged(state):
 def test_a_file_that_this_user_may_not_write_is_not_called_damaged(state, monkeypatch):
     path = made(state)
     unwritable_version(path)
-    monkeypatch.setattr(state_db.os, "access", lambda path, mode: False)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(StorageUnwritable, match="readonly"), opened(state) as db:
         check_integrity(db, path)
 
