@@ -3,6 +3,7 @@
 import json
 from dataclasses import fields
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 from hypothesis import given, settings
@@ -25,8 +26,13 @@ JSON = st.recursive(
 
 
 def every_field(cls, **given):
-    """Values of `cls` in which no field is left at its default by construction."""
-    return st.builds(cls, **{f.name: ... for f in fields(cls)} | given)
+    """Values of `cls` in which no field is left at its default by construction.
+
+    The types are those of the fields, because `__init__` has none before its first call.
+    """
+    types_of = get_type_hints(cls)
+    rest = {f.name: st.from_type(types_of[f.name]) for f in fields(cls) if f.name not in given}
+    return st.builds(cls, **rest, **given)
 
 
 MANIFESTS = every_field(types.Manifest, path=PATHS)
@@ -41,6 +47,7 @@ CALLS = every_field(
     inputs=st.dictionaries(st.text(max_size=4), JSON, max_size=3),
     expected=JSON,
 )
+SHORT_IDS = every_field(types.ShortToolId)
 TOOLS = every_field(
     types.ToolSpec,
     path=PATHS,
@@ -51,6 +58,7 @@ TOOLS = every_field(
     manifest=st.none() | MANIFESTS,
     verify=st.none() | CALLS,
     undo=st.none() | CALLS,
+    contract_errors=st.lists(st.text() | SHORT_IDS, max_size=2).map(tuple),
     score=NUMBERS,
 )
 
