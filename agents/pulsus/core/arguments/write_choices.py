@@ -15,7 +15,7 @@ from pulsus.core.arguments.named_values import propose_named_values
 from pulsus.core.arguments.schedule_phrases import find_command, find_schedule
 from pulsus.core.arguments.spans.find_spans import find_spans
 from pulsus.core.text.tokens import words
-from pulsus.core.text.verbs import MADE_SETTING
+from pulsus.core.text.verbs import MADE_SETTING, find_wished_setting
 from pulsus.late_pattern import late_pattern
 
 _P = 0.9
@@ -143,7 +143,7 @@ def _setting(text: str, inputs: Sequence[Input]) -> Iterator[FilledValue]:
     names = {one.name for one in inputs if one.type == "string"}
     if not {"key", "value"} <= names:
         return
-    if made := MADE_SETTING.search(text):
+    if made := MADE_SETTING.search(text) or find_wished_setting(text):
         key, value = made["key"], made["value"]
     else:
         found = list(_SETTING.finditer(text))

@@ -7,6 +7,7 @@ catalogue that a request means are found in `routing/prompt_parser.py`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -34,19 +35,35 @@ _FILE = late_pattern(r"\S*(?:/|\w\.\w)\S*")
 _IN_A_FILE = frozenset({"set", "change", "update", "make"})
 """Verbs for what a file holds: `app.yaml` in their clause is no answer as YAML."""
 
+_SETTINGS_FILE = r"(?<!\S) \S{0,200} \. (?:ini|conf|cfg|cnf|env|properties|toml|ya?ml) \b"
+_SIMPLE_VALUE = r"(?P<value>\d[\w.]* | on | off | yes | no | true | false)"
+
 MADE_SETTING = late_pattern(
-    r"""(?ix) \bmake \s (?:(?:the|its)\s)? (?P<key>(?:[\w.-]+\s){0,2}
+    rf"""(?ix) \bmake \s (?:(?:the|its)\s)? (?P<key>(?:[\w.-]+\s){{0,2}}
     (?!(?:a|an|the|of|top|first|last|than|only)\s) [\w.-]+) \s (?:to\sbe\s)?
-    (?P<value>\d[\w.]* | on | off | yes | no | true | false) \s
-    in \s (?:[\w.-]+\s){0,2} \S+ \. (?:ini|conf|cfg|cnf|env|properties|toml|ya?ml) \b"""
+    {_SIMPLE_VALUE} \s in \s (?:[\w.-]+\s){{0,2}} {_SETTINGS_FILE}"""
 )
 """A setting of a file that gets a value: "make the timeout 30 in app.ini"."""
+
+_WISHED_SETTING = late_pattern(
+    rf"""(?ix) (?<![\w.-]) (?P<key>[\w.-]{{1,80}})
+    (?:\s (?:in|under|of) \s (?:the\s)? \S{{1,200}})? \s
+    (?:must | shall | should | (?:ha[sv]e? | needs? | ought) \s to) \s
+    (?:become | be \s (?:set | changed | switched) \s to) \s {_SIMPLE_VALUE} (?![\w-])""",
+    words=("become", "set", "changed", "switched"),
+)
+"""The same as a wish, in a text that names the file: "the port must become 8443"."""
+
+_NAMES_SETTINGS_FILE = late_pattern(rf"(?ix) {_SETTINGS_FILE}")
 
 _ME = frozenset({"me", "us"})
 _EACH = frozenset({"every", "each"})
 _BEHIND_RHYTHM = frozenset({"at", "on", "as", "by", "in", "for", "with", "through", "via"})
+_BECOMES = frozenset({"become"})
 _PLAIN = table.VERBS
-_HEADS = _PLAIN.union(table.PARTICLES, table.OBJECTS, table.INTO_VERBS, table.RUN_VERBS, LEADS)
+_HEADS = _PLAIN.union(
+    table.PARTICLES, table.OBJECTS, table.INTO_VERBS, table.RUN_VERBS, LEADS, _BECOMES
+)
 _INTO = frozenset({"in", "to", "as"})
 _ONE = frozenset({"a", "an", "one", "new"})
 _INTO_REACH = 3
@@ -78,6 +95,8 @@ def find_command(clause: str, known: Known) -> str | None:
         rest = words(_FILE.sub(" ", clause))[start + 1 :]
     if first == "make" and MADE_SETTING.search(clause):
         return "set"
+    if first not in table.QUESTIONS and find_wished_setting(clause):
+        return "set"
     if first in table.RUN_VERBS and _recurs(rest):
         return "schedule"
     if wishes_less_access(clause):
@@ -87,6 +106,11 @@ def find_command(clause: str, known: Known) -> str | None:
         return _find_wished_verb(said)
     sure = " into " in verb
     return None if not sure and _is_no_order(verb, rest, clause) else verb
+
+
+def find_wished_setting(text: str) -> re.Match[str] | None:
+    """Return the `key` and `value` of a wish for a setting, if the text names a settings file."""
+    return _WISHED_SETTING.search(text) if _NAMES_SETTINGS_FILE.search(text) else None
 
 
 def verb_groups(said: Iterable[str]) -> frozenset[str]:

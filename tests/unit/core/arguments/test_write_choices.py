@@ -81,6 +81,7 @@ SETTING = from_arguments(
         ("set a to 1 and set b to 2", None, None),
         ("set it to 5", None, None),
         ("make the timeout 30 in app.ini", "timeout", "30"),
+        ("in app.yaml the port must become 8443", "port", "8443"),
         ("make debug off in svc/settings.yaml", "debug", "off"),
         ("make the retry limit 5 in worker.ini", None, "5"),
         ("make it 5 in worker.ini", None, None),

@@ -304,6 +304,9 @@ def test_a_file_name_does_not_make_a_change_a_request_for_an_answer():
         "please make debug off in /etc/app/settings.yaml",
         "could you make the log level 3 in the file app.toml?",
         "make Port to be 2222 in sshd.conf",
+        "in /opt/app/config.yaml the port under server must become 8443",
+        "DEBUG in .env has to become false",
+        "the timeout in app.ini needs to be set to 30",
     ],
 )
 def test_a_setting_that_is_made_a_value_asks_to_set_it(request_text):
@@ -317,6 +320,8 @@ def test_a_setting_that_is_made_a_value_asks_to_set_it(request_text):
         "make a list of the first 5 in a.ini",
         "make me a chart of the keys in app.ini",
         "how many timeouts of 30 are in app.ini",
+        "why must the timeout in app.ini become 30",
+        "what does the port in app.ini need to become",
     ],
 )
 def test_an_answer_that_is_made_of_a_file_sets_nothing_in_it(request_text):
