@@ -11,7 +11,7 @@ Misspelt and unknown sections are found in `section_names.py`, and examples are 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -238,16 +238,16 @@ def parse_target(
     )
 
 
-def check_arguments(section: str | None, arguments: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the errors of `Args:`: entries without an argument. None takes any name.
+def check_arguments(described: Collection[str], arguments: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the errors of `Args:`: described names without an argument. None takes any name.
 
     The text of such an entry would be lost: no list and no question shows it.
     """
-    if section is None or arguments is None:
+    if arguments is None:
         return ()
     return tuple(
         f"Args: {name!r} is no argument{_nearest_argument(name, arguments, 'remove the entry')}"
-        for name in list_descriptions(section)
+        for name in described
         if name not in arguments
     )
 

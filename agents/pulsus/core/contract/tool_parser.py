@@ -112,7 +112,8 @@ def _read_tool(
         tree = _parse_source(_decode_source(source, max_bytes))
         function = _require_entry(tree)
         doc, missing = _read_docstring(tree, function)
-        args, return_hint = _read_signature(function, doc)
+        described = docstring.list_descriptions(doc.sections.get("Args", ""))
+        args, return_hint = _read_signature(function, described)
     except _Broken as broken:
         reason = docstring.one_line(broken.reason)
         if broken.code == "SYNTAX_ERROR" and path.suffix != ".py":
@@ -158,7 +159,7 @@ def _read_tool(
         success_statuses=() if composed else success,
         contract_errors=(
             *doc.errors,
-            *docstring.check_arguments(sections.get("Args"), _list_example_arguments(args)),
+            *docstring.check_arguments(described, _list_example_arguments(args)),
             *kind_errors,
             *effect_errors,
             # The module of a composition names the inputs of its steps.
@@ -229,7 +230,10 @@ def _check_example_types(
             if arg is None or (value is None and arg.default == "None"):
                 continue
             hint = type_hints.parse_hint(arg.type_hint)
-            if not any(type_compatibility.accepts(hint, v) for v in (value, _as_numbers(value))):
+            if not (
+                type_compatibility.accepts(hint, value)
+                or type_compatibility.accepts(hint, _as_numbers(value))
+            ):
                 yield (
                     f"Examples, item {number}: {name} is {json.dumps(value)[:_SHOWN]}, "
                     f"and its type is {arg.type_hint}"
@@ -338,10 +342,9 @@ def _docstring_text(node: ast.Module | ast.FunctionDef) -> str:
 
 
 def _read_signature(
-    function: ast.FunctionDef, doc: docstring.Docstring
+    function: ast.FunctionDef, described: Mapping[str, str]
 ) -> tuple[tuple[ArgSpec, ...], str | None]:
     try:
-        described = docstring.list_descriptions(doc.sections.get("Args", ""))
         return entry_point.read_signature(function, described), entry_point.write_source(
             function.returns
         )

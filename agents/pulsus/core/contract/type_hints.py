@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from pulsus.core.python_source import python_literals, python_parser
 from pulsus.core.python_source.names import last_name
@@ -85,6 +86,7 @@ class Hint:
 ANYTHING = Hint((Shape("Any"),))
 
 
+@lru_cache(maxsize=1024)  # tools of a catalogue write the same hints again and again
 def parse_hint(text: str | None) -> Hint:
     """Return the hint that `text` writes; without an expression, one that fits everything."""
     node = python_literals.parse_expression(text or "")
