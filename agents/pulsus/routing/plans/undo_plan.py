@@ -39,7 +39,6 @@ from pulsus.routing.plans.run_results import load_result
 from pulsus.routing.plans.save_plan import save_plan
 
 _UNDECLARED = "declares no `Undo:`"
-_UNCHANGED = "changed nothing"
 _UNSURE = {
     "failed": "failed",
     "in_doubt": "is in doubt",
@@ -71,7 +70,7 @@ def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
     with closing(open_journal_of(project, run_id)) as journal:
         record = journal.read_run(run_id)
         saved = saved_plan_of(record)
-        steps, notes = _reverse_steps(project, record, saved)
+        steps, notes, unchanged = _reverse_steps(project, record, saved)
         before = find_undone(project, journal, journal.list_runs(_MOST_RUNS)).get(run_id)
     if next(_writes(record), None) is None:
         raise NothingToUndo(
@@ -79,12 +78,13 @@ def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
             hint="only writes that were made are undone, not those that wait or were skipped",
             run_id=run_id,
         )
-    if not steps and notes and all(note.endswith(_UNCHANGED) for note in notes):
+    if unchanged and not (steps or notes):
         raise NothingToUndo(
-            f"{run_id} changed nothing: {'; '.join(notes)}",
+            f"{run_id} changed nothing: {'; '.join(unchanged)}",
             hint="nothing is to be done",
             run_id=run_id,
         )
+    notes += unchanged
     if not steps:
         raise NothingToUndo(
             f"{run_id} has no write that can be undone" + "".join(f"; {note}" for note in notes),
@@ -196,21 +196,21 @@ def _effect_notes(project: Project, step: PlanStep, made: Sequence[str]) -> Iter
 
 def _reverse_steps(
     project: Project, record: RunRecord, saved: SavedPlan
-) -> tuple[list[tuple[PlanStep, tuple[str, ...]]], list[str]]:
-    """Return the steps, each with the inputs that the write itself returned, and the notes.
-
-    The notes name the writes that no step reverses.
+) -> tuple[list[tuple[PlanStep, tuple[str, ...]]], list[str], list[str]]:
+    """Return the steps, each with the inputs that the write itself returned, and two lists of
+    notes: on the writes that no step reverses, and on those that changed nothing.
     """
     tools = {step.id: step.tool for step in saved.plan.steps}
     steps: list[tuple[PlanStep, tuple[str, ...]]] = []
     notes: list[str] = []
+    unchanged: list[str] = []
     for found in sorted(_writes(record), key=lambda each: each.seq, reverse=True):
         name = found.step if found.item is None else f"{found.step}[{found.item}]"
         if found.state != "done":
             notes.append(f"{name}: {tools[found.step]} {_UNSURE[found.state]}; look at it yourself")
             continue
         if _changed_nothing(project, record.run_id, found):
-            notes.append(f"{name}: {tools[found.step]} {_UNCHANGED}")
+            unchanged.append(f"{name}: {tools[found.step]} changed nothing")
             continue
         tool = project.catalogue.get(tools[found.step])
         if tool is None or tool.undo is None:
@@ -222,7 +222,7 @@ def _reverse_steps(
             steps.append((step, _returned_inputs(tool.undo)))
         except (KeyError, PulsusError) as missing:
             notes.append(f"{name}: {tool.undo.tool} needs a value that this run lacks: {missing}")
-    return steps, notes
+    return steps, notes, unchanged
 
 
 def _changed_nothing(project: Project, run_id: str, step: StepRecord) -> bool:
@@ -287,7 +287,7 @@ def _count_reversed(
     try:
         record, undo = journal.read_run(run_id), journal.read_run(undo_id)
         saved, plan = saved_plan_of(record), saved_plan_of(undo).plan
-        reverse_steps, notes = _reverse_steps(project, record, saved)
+        reverse_steps, _, unchanged = _reverse_steps(project, record, saved)
     except PulsusError:
         # Nothing proves an undo that cannot be read, and a list of other runs goes on without it.
         return 0, 0
@@ -303,5 +303,4 @@ def _count_reversed(
         if (step.tool, values) in made:
             made.remove((step.tool, values))
             count += 1
-    unchanged = sum(note.endswith(_UNCHANGED) for note in notes)
-    return count, len([*_writes(record)]) - unchanged
+    return count, len([*_writes(record)]) - len(unchanged)
