@@ -58,6 +58,10 @@ class InputPathUnusable(UsageError):
     """A tool cannot open the path in an input: it does not exist, or is of the wrong sort."""
 
 
+class InputPathWrongSort(InputPathUnusable):
+    """The path in an input is a folder where the tool needs a file, or the other way round."""
+
+
 class ConfigError(PulsusError, code="CONFIG_INVALID", exit_status=2):
     """A settings file, variable or flag has an unknown key or an invalid value."""
 

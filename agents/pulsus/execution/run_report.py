@@ -28,6 +28,7 @@ from pulsus.core.types import JsonValue, ToolSpec
 from pulsus.errors import (
     ConfinementUnavailable,
     InputPathUnusable,
+    InputPathWrongSort,
     PulsusError,
     SourceUnreadable,
     ToolFailed,
@@ -184,7 +185,8 @@ def _path_error(
             reason, fix = _PATH_FAULTS[number]
             shown = one_line(text, _MOST_SHOWN)
             near = similar_path(text) if number == errno.ENOENT else None
-            return InputPathUnusable(
+            is_other = number in (errno.EISDIR, errno.ENOTDIR)
+            return (InputPathWrongSort if is_other else InputPathUnusable)(
                 f"input {name}={shown!r} of {tool}: {reason}",
                 hint=f"did you mean {one_line(near, _MOST_SHOWN)}?" if near else fix,
                 **{**details, "input": name},

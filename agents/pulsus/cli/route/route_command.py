@@ -30,7 +30,7 @@ from pulsus.cli.options import (
     rag_option,
 )
 from pulsus.cli.route.route_status import RouteStatus
-from pulsus.errors import InputPathUnusable, UsageError
+from pulsus.errors import InputPathUnusable, InputPathWrongSort, UsageError
 
 if TYPE_CHECKING:
     from pulsus.core.types import Promotion, RouteOutcome, ToolSpec
@@ -116,10 +116,9 @@ def command(
     router = session.app.router(session.person)
     try:
         outcome = router.route(" ".join(request), options)
-    except InputPathUnusable as error:
-        if error.details["type"] in (IsADirectoryError.__name__, NotADirectoryError.__name__):
-            other = "if another tool is meant: pulsus feedback last --right TOOL, then ask again"
-            error.offer(f"{error.hint}; {other}")
+    except InputPathWrongSort as error:
+        other = "if another tool is meant: pulsus feedback last --right TOOL, then ask again"
+        error.offer(f"{error.hint}; {other}")
         raise
     print_outcome(status, outcome, options, full=full, pass_status=pass_status)
 
