@@ -1,7 +1,7 @@
 """The `Examples:` section as values (docs/tool-contract.md). Pure.
 
-Invalid examples, unknown keys, and files outside /tmp are refused here. They are run by
-`core/validators/steps/smoke_and_dry_run.py`, with the inputs of
+Invalid examples, unknown keys, inputs of the wrong type, and files outside /tmp are refused here.
+They are run by `core/validators/steps/smoke_and_dry_run.py`, with the inputs of
 `core/validators/steps/dry_run_inputs.py`. Examples that a caller gives for a new tool are read in
 `core/compose/writing/caller_examples.py`.
 """
@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Collection
+import json
+from collections.abc import Collection, Iterator
 from itertools import islice
 
-from pulsus.core.types import Example, InlineFile, JsonValue
+from pulsus.core.contract import type_compatibility, type_hints
+from pulsus.core.types import ArgSpec, Example, InlineFile, JsonValue
+from pulsus.late_pattern import late_pattern
 
 _KEYS = ("title", "inputs", "files", "output")
 _FILE_KEYS = ("text", "base64", "mtime")
@@ -21,6 +24,9 @@ _LONGEST_PATH = 4095
 """PATH_MAX of Linux without its final zero byte."""
 _MOST_ERRORS = 20
 _LISTED_NAMES = 12
+_OPEN_HINT = late_pattern(r"\b(Literal|\w*Sequence|Iterable|Collection|Container)\b")
+"""Hints for which Python takes more values than `type_compatibility.accepts`."""
+_SHOWN = 80
 
 
 class _UnusableExample(ValueError):
@@ -56,6 +62,41 @@ def read_examples(
                 errors.append(f"Examples: the items after number {number} were not read")
                 break
     return tuple(examples), tuple(errors)
+
+
+def check_types(shown: tuple[Example, ...], args: tuple[ArgSpec, ...]) -> Iterator[str]:
+    """Yield an error for each input of an example that its argument certainly does not take.
+
+    Python itself takes a bool as a number, a text as a sequence, and None if it is the default.
+    """
+    hints = {
+        each.name: each
+        for each in args
+        if each.type_hint and "var_" not in each.kind and not _OPEN_HINT.search(each.type_hint)
+    }
+    for number, example in enumerate(shown, start=1):
+        for name, value in example.inputs.items():
+            arg = hints.get(name)
+            if arg is None or (value is None and arg.default == "None"):
+                continue
+            hint = type_hints.parse_hint(arg.type_hint)
+            if not (
+                type_compatibility.accepts(hint, value)
+                or type_compatibility.accepts(hint, _as_numbers(value))
+            ):
+                yield (
+                    f"Examples, item {number}: {name} is {json.dumps(value)[:_SHOWN]}, "
+                    f"and its type is {arg.type_hint}"
+                )
+
+
+def _as_numbers(value: JsonValue) -> JsonValue:
+    """Return the value with 1 and 0 for True and False."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, list):
+        return [_as_numbers(each) for each in value]
+    return {k: _as_numbers(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
 def _backslash_hint(problem: str) -> str:

@@ -15,9 +15,8 @@ import ast
 import codecs
 import hashlib
 import io
-import json
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from pulsus.core.contract import (
@@ -26,8 +25,6 @@ from pulsus.core.contract import (
     entry_point,
     examples,
     section_names,
-    type_compatibility,
-    type_hints,
 )
 from pulsus.core.python_source import python_parser
 from pulsus.core.system import fork_pool
@@ -37,22 +34,15 @@ from pulsus.core.types import (
     BrokenTool,
     ContractError,
     DeclaredCall,
-    Example,
-    JsonValue,
     Kind,
     Manifest,
     OutputSpec,
     ToolSpec,
 )
 from pulsus.fast_dataclass import dataclass
-from pulsus.late_pattern import late_pattern
 
 _COOKIE = b"coding"
 """Stands in every declaration of an encoding (PEP 263); without one Python reads UTF-8."""
-
-_OPEN_HINT = late_pattern(r"\b(Literal|\w*Sequence|Iterable|Collection|Container)\b")
-"""Hints for which Python takes more values than `type_compatibility.accepts`."""
-_SHOWN = 80
 
 
 class _Broken(Exception):
@@ -167,7 +157,7 @@ def _read_tool(
             *secret_errors,
             *success_errors,
             *act_errors,
-            *(example_errors or _check_example_types(shown, args)),
+            *(example_errors or examples.check_types(shown, args)),
         ),
         target=acts.target,
         verify=acts.verify,
@@ -210,43 +200,6 @@ def _read_action_sections(
     owner = docstring.parse_owner(sections.get("Owner"))
     found_sections = _ActionSections(target, calls["Verify"], calls["Undo"], approval, owner)
     return found_sections, (*errors, *approval_errors)
-
-
-def _check_example_types(
-    shown: tuple[Example, ...], args: tuple[ArgSpec, ...]
-) -> Iterator[ContractError]:
-    """Yield an error for each input of an example that its argument certainly does not take.
-
-    Python itself takes a bool as a number, a text as a sequence, and None if it is the default.
-    """
-    hints = {
-        each.name: each
-        for each in args
-        if each.type_hint and "var_" not in each.kind and not _OPEN_HINT.search(each.type_hint)
-    }
-    for number, example in enumerate(shown, start=1):
-        for name, value in example.inputs.items():
-            arg = hints.get(name)
-            if arg is None or (value is None and arg.default == "None"):
-                continue
-            hint = type_hints.parse_hint(arg.type_hint)
-            if not (
-                type_compatibility.accepts(hint, value)
-                or type_compatibility.accepts(hint, _as_numbers(value))
-            ):
-                yield (
-                    f"Examples, item {number}: {name} is {json.dumps(value)[:_SHOWN]}, "
-                    f"and its type is {arg.type_hint}"
-                )
-
-
-def _as_numbers(value: JsonValue) -> JsonValue:
-    """Return the value with 1 and 0 for True and False."""
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, list):
-        return [_as_numbers(each) for each in value]
-    return {k: _as_numbers(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
 def imports_steps(node: ast.stmt) -> bool:
