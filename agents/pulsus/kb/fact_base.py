@@ -1,7 +1,8 @@
 """Indexed facts, and what holds of them at one moment. Pure.
 
 The facts of the knowledge base are held in memory only. They come from files (`fact_files.py`),
-this machine and plugins (`fact_sources.py`). If a fact is stale is decided in `facts.py`.
+this machine and plugins (`fact_sources.py`). If a fact is stale is decided in `facts.py`. A query
+is answered in `goal_engine.py`.
 
 If facts contradict each other (a conflict), the newest fresh fact of a key counts. A node is live
 if it is online and healthy. The topology of live nodes is built once, and again when a fact has

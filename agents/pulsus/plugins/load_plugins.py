@@ -3,7 +3,8 @@
 Skipped are plugins of `plugins.disabled`. A second plugin of the same name, an unknown hook and a
 hook without its mark are errors of that plugin. Hooks are called by pluggy, so `tryfirst`,
 `trylast` and wrappers work. But one exception would end a call of pluggy for all plugins. So each
-implementation is replaced by one that never raises (`plugin_failures.py`).
+implementation is replaced by one that never raises (`plugin_failures.py`). The hooks are listed in
+`plugins/hookspecs.py`.
 """
 
 from __future__ import annotations

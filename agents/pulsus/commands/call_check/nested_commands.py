@@ -2,7 +2,7 @@
 
 What runs behind `xargs`, `find -exec`, `env`, `timeout` and `ssh HOST` is judged here, to a limited
 depth. `sudo`, `bash -c`, `python -c` and `eval` are refused by their tables
-(`commands/tables/bash.yaml`).
+(`commands/tables/bash.yaml`), and `$(…)` in `commands/shell/unsupported_syntax.py`.
 """
 
 from __future__ import annotations

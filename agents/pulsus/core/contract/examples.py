@@ -3,7 +3,7 @@
 Invalid examples, unknown keys, inputs of the wrong type, and files outside /tmp are refused here.
 They are run by `core/validators/steps/smoke_and_dry_run.py`, with the inputs of
 `core/validators/steps/dry_run_inputs.py`. Examples that a caller gives for a new tool are read in
-`core/compose/writing/caller_examples.py`.
+`core/compose/writing/caller_examples.py`. Ranking does not read examples.
 """
 
 from __future__ import annotations

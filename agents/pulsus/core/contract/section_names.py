@@ -1,4 +1,4 @@
-"""The sections of a docstring contract, and misspelt or unknown ones (docs/tool-contract.md). Pure.
+"""List the sections of a docstring contract; find misspelt ones (docs/tool-contract.md). Pure.
 
 Aliases such as `Parameters` stand here too. A misspelt section (a typo) would count as free text:
 `Verfy:` would leave a change without its check. So a header that no section has is an error that

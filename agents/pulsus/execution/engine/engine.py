@@ -3,7 +3,8 @@
 The loop over the steps, with what a failed step means for the others, is `plan_run.py`, the order
 `schedule.py`, the record `execution/journal/`, retries `retry.py`. How long a run waits for an
 approval (`plans.approval_hours` in `config/settings.py`) before it expires is decided in
-`_person_needed`; `_settle_doubts` verifies the writes in doubt of a resumed run.
+`_person_needed`; `_settle_doubts` verifies the writes in doubt of a resumed run. A composition that
+only reads is run by `execution/composition_runner.py`.
 
 Effects: those of the steps, the journal, results in `.pulsus/runs/`, signal handlers meanwhile.
 """

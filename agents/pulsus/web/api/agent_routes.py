@@ -1,7 +1,8 @@
 """Routes that start, follow and stop agent runs (contracts, tool calling §32.3).
 
 They limit the length of a question and the number of its mentions, and refuse the run of another
-user. How many runs may be at work is decided in `web/agent_runs.py`.
+user. How many runs may be at work is decided in `web/agent_runs.py`. The events of cards,
+`/api/v1/events`, are here too.
 """
 
 from __future__ import annotations

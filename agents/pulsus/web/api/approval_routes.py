@@ -1,5 +1,7 @@
 """Routes that show cards, mint tokens and take decisions (contracts, tool calling §32.4).
 
+The page itself is `web/pages/page_routes.py`, drawn by `static/approvals.js`.
+
 Each decision needs the role approver. If an approval is still valid, and may be given by this
 person, is decided in `approvals/cards/waiting_approvals.py`.
 """

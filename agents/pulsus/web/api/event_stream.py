@@ -1,9 +1,9 @@
 """SSE: streams of server-sent events, numbered, with heartbeat, resumed by `Last-Event-ID`.
 
-The heartbeat (keep-alive) comes every 15 seconds. A stream ends when its session or token ends. The
-number of streams has no limit. Missed events are kept in `web/events/event_broker.py`, which also
-writes the text of an event (`stream_message`), and `web/events/stream_pulse.py` decides how often
-streams are woken.
+Its routes are in `web/api/agent_routes.py`. The heartbeat (keep-alive) comes every 15 seconds. A
+stream ends when its session or token ends. The number of streams has no limit. Missed events are
+kept in `web/events/event_broker.py`, which also writes the text of an event (`stream_message`), and
+`web/events/stream_pulse.py` decides how often streams are woken.
 """
 
 from __future__ import annotations

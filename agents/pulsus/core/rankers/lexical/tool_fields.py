@@ -1,6 +1,7 @@
 """The words of a tool, by where they stand (spec §4, §15).
 
 The places are name, summary, manifest, path, body and arguments; a word in the name counts more.
+The `Examples:` of a contract do not count.
 Weights of features are the setting `ranker.weights`, applied in `core/rankers/scorer.py`.
 """
 

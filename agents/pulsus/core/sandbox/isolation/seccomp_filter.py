@@ -1,8 +1,9 @@
 """Assemble the system-call filter of the sandbox as classic BPF (spec §17).
 
 It decides which system calls are blocked in a dry run; a real run has its own filter in
-`execution/confinement/syscall_filter.py`. It narrows what the namespaces already confine. It denies
-tracing, mounting, new namespaces, kernel keyrings, BPF, perf, io_uring, modules and clock setting.
+`execution/confinement/syscall_filter.py`. It narrows what the namespaces already confine; the
+network is cut off in `bwrap_arguments.py`. It denies tracing, mounting, new namespaces, kernel
+keyrings, BPF, perf, io_uring, modules and clock setting.
 The affinity to one core cannot be widened. Memory that no process needs to map is denied too
 (memfd, SysV IPC, shared anonymous maps): the resource monitor would miss it. So are notices of
 other programs' work on shared files (inotify, fanotify), and socket families that a network

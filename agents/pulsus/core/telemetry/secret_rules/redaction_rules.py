@@ -2,11 +2,11 @@
 
 Patterns of known tokens (AWS, GitHub, Slack, ...) are the lines of `secret_shapes.txt`; JWTs,
 password hashes, URL passwords, cookies and `Authorization` headers stand here, and more of these
-forms in `redaction_forms.py`. Private keys (PEM) are in `redaction_keys.py`, command lines in
-`command_secrets.py`, sentences in `redaction_sentences.py`, tables in `redaction_tables.py`, values
-of several words in `redaction_values.py`, name and value apart in `redaction_pairs.py`, rarer words
-in `redaction_words.py`. `core/telemetry/redaction.py` loads this module with the first text that is
-no plain word. Each pattern is compiled at its first use, and is linear in the text.
+forms in `redaction_forms.py`. Private keys (PEM) are in `redaction_private_keys.py`, command lines
+in `command_secrets.py`, sentences in `redaction_sentences.py`, tables in `redaction_tables.py`,
+values of several words in `redaction_values.py`, name and value apart in `redaction_pairs.py`,
+rarer words in `redaction_words.py`. `core/telemetry/redaction.py` loads this module with the first
+text that is no plain word. Each pattern is compiled at its first use, and is linear in the text.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Final
 
 from pulsus.core.telemetry.secret_rules.command_secrets import hide_in_commands
 from pulsus.core.telemetry.secret_rules.redaction_forms import FORMS, replace_with
-from pulsus.core.telemetry.secret_rules.redaction_keys import KEYS
 from pulsus.core.telemetry.secret_rules.redaction_pairs import PAIRS
+from pulsus.core.telemetry.secret_rules.redaction_private_keys import KEYS
 from pulsus.core.telemetry.secret_rules.redaction_sentences import hide_in_sentences
 from pulsus.core.telemetry.secret_rules.redaction_tables import hide_columns
 from pulsus.core.telemetry.secret_rules.redaction_values import RESTS, VALUES

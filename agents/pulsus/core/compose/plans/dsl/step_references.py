@@ -1,7 +1,7 @@
 """List the values of a step, what they refer to, and the steps that it waits for. Pure.
 
-A reference to an undefined step is refused in `plan_checks.py`. `execution/engine/schedule.py`
-decides when a step starts.
+A reference to an undefined step or output is refused in `plan_checks.py`.
+`execution/engine/schedule.py` decides when a step starts.
 """
 
 from __future__ import annotations

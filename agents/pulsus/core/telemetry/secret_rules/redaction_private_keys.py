@@ -1,6 +1,7 @@
 """Private keys (PEM, SSH) in a text: whole blocks, blocks that are cut, lines without their block.
 
-redaction_rules.py applies these rules first. Every pattern is linear in the text.
+`redaction_rules.py` applies these rules first, and has the names such as
+`api_key=`. Every pattern is linear in the text.
 """
 
 from __future__ import annotations
