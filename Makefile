@@ -49,7 +49,7 @@ $(VENV)/.all: pyproject.toml
 setup: $(VENV)/.all ## Install everything into .venv: all extras and the development tools
 	@echo "next: . $(BIN)/activate"
 
-demo: $(VENV)/.core ## Validate two tools, then route, explain and run one request
+demo: $(VENV)/.core ## Install Pulsus into .venv, validate two tools, then route, explain and run one request
 	@$(BIN)/python scripts/demo.py
 
 # `worksteal`: without it one worker gets all of tests/integration, and the others wait for it.
@@ -70,7 +70,7 @@ lint: $(VENV)/.all ## Check style, types and import layers (ruff, mypy, import-l
 fuzz: $(VENV)/.all ## Search for inputs that break a parser, ten minutes for each fuzzer (CONTRIBUTING.md)
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-600} $(PYTEST) -n 2 -m fuzz tests/fuzz
 
-bench: $(VENV)/.all ## Run the benchmarks and print the figures (takes long; docs/benchmarks.md has them)
+bench: $(VENV)/.all ## Run the benchmarks and print the figures (takes long; past figures: docs/benchmarks.md)
 	@$(PIP) install -q --group bench
 	@$(PYTEST) -q -m bench tests/benchmarks
 	@OMP_NUM_THREADS=1 $(BIN)/python tests/benchmarks/ranking_peers.py
@@ -80,5 +80,5 @@ bench: $(VENV)/.all ## Run the benchmarks and print the figures (takes long; doc
 	@$(BIN)/python -m tests.benchmarks.placement_peers
 	@$(MAKE) fuzz
 
-clean: ## Remove caches of the tools; .venv, .pulsus and logs stay
+clean: ## Remove build/, dist/ and the caches of ruff, mypy, pytest and hypothesis; .venv, .pulsus and logs stay
 	@rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

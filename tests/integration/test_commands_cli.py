@@ -449,7 +449,7 @@ def test_the_folder_of_the_shipped_tables_holds_nothing_else():
         ("", "give a command in quotes"),
         (
             "df | sort",
-            "policy: require_approval, because it has several parts; not asked for here: every "
+            "policy: require_approval, because it has several parts; not needed here: every "
             "part is a read\n",
         ),
         ("sudo df", "hint: leave out sudo: `df` is allowed\n"),
@@ -458,9 +458,12 @@ def test_the_folder_of_the_shipped_tables_holds_nothing_else():
         ("cat /dev/zero", "fixed number of bytes: `head -c 100 /dev/zero` is allowed\n"),
         ("cat x /dev/zero", "put `timeout N` in front: `timeout 1 cat x /dev/zero` is allowed\n"),
         ("mount", "hint: write `mount -l`\n"),
-        ("mount /dev/sda1 /mnt", "a command of risk 3 needs the approval of a person"),
+        (
+            "mount /dev/sda1 /mnt",
+            "the agent runs a command of risk 3 only with the approval of a person",
+        ),
         ("nosuch --list", "`pulsus commands list` has the known programs"),
-        ("rm x", "a command of risk 3 needs the approval of a person"),
+        ("rm x", "the agent runs a command of risk 3 only with the approval of a person"),
         ("ls $HOME", "with values instead of variables"),
         ("cat /etc/shadow", "no setting allows it; names and sizes may be asked for"),
         ("rm -rf /etc", "it is blocked: policy.block (as it ships) has rm <system>"),

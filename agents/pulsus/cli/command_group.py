@@ -58,7 +58,7 @@ SECTIONS = {
         "rollback": ("catalogue.rollback_command", "Bring back an older version of a tool."),
         "deprecate": (
             "catalogue.deprecate_command",
-            "Replace a tool by another one, from a day on.",
+            "Replace a tool by another one, after a day.",
         ),
         "audit": ("catalogue.audit_command", "Check that tools and decision log are as recorded."),
         "eval": (

@@ -71,7 +71,8 @@ turns_option = click.option(
     "--max-turns",
     type=click.IntRange(2, 1000),
     metavar="N",
-    help="Most questions to the model. [default: agent.max_turns, or agent.json_max_turns]",
+    help="Most questions to the model. [default: agent.json_max_turns, 5; if the model calls tools "
+    "itself, agent.max_turns, 20]",
 )
 
 

@@ -45,7 +45,7 @@ EPILOG = page_end(
         0: "as recorded",
         1: "a change, or an unapproved setting (--strict: or a warning)",
         2: "usage, or invalid configuration",
-        4: "records or a damage wait for a person",
+        4: "records or damage wait for a person",
     },
 )
 

@@ -46,9 +46,9 @@ _BROKEN_CALL = "its runs end unverified, or cannot be undone"
 def remove(session: CommandSession, tool: str, yes: bool, force: bool) -> None:
     """Take the promoted tool ID out of the catalogue. `pulsus rollback ID` brings it back.
 
-    The module is deleted, and its bytes stay in `.versions/`. It adds a line to metadata.jsonl and
-    an entry to CHANGELOG.md. A tool that a promoted composition uses stays, unless it is
-    deprecated. So does one that the `Verify:` or `Undo:` of a promoted tool names.
+    The module is deleted, and its bytes stay in `.versions/`. The command adds a line to
+    metadata.jsonl and an entry to CHANGELOG.md. A tool that a promoted composition uses stays,
+    unless it is deprecated. So does one that the `Verify:` or `Undo:` of a promoted tool names.
     """
     from pulsus.core.storage.promotion import remove as removal
     from pulsus.core.storage.promotion import rollback

@@ -49,7 +49,7 @@ EPILOG = page_end(
 def command(session: CommandSession, tool: str, yes: bool) -> None:
     """Bring back an older version of a tool.
 
-    Without VERSION it is the one before the latest, or the last one of a tool that was removed. Its
+    Without VERSION, Pulsus takes the one before the latest, or the last one of a removed tool. The
     archived bytes are validated again, and promoted under a new, higher version. The history is
     never rewritten.
     """

@@ -60,7 +60,7 @@ EPILOG = page_end(
     "--unused-days",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Report tools that no route used in the last N days.",
+    help="Report tools older than N days that no route used in the last N days.",
 )
 @click.option(
     "--stale",

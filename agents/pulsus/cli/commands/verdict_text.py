@@ -85,7 +85,7 @@ def _policy(said: GateAnswer) -> str:
     if ruling.rule == UNKNOWN:
         return f"{ruling.decision}, because no pattern of policy.allow matches it"
     if ruling.rule == COMPOUND:
-        unasked = "; not asked for here: every part is a read" if said.allow else ""
+        unasked = "; not needed here: every part is a read" if said.allow else ""
         return f"{ruling.decision}, because it has several parts{unasked}"
     return f"{ruling.decision}, by {_one(ruling.rule)}"
 
@@ -142,7 +142,7 @@ def way_out(said: GateAnswer, origin: str, explained: VerdictExplanation) -> str
         return way
     known_to_read = found.reason.phase != "unknown" and not always_changes(found.reason.word)
     if not known_to_read and found.risk == RISKIEST:
-        return "a command of risk 3 needs the approval of a person"
+        return "the agent runs a command of risk 3 only with the approval of a person"
     return _WAYS.get(found.reason.phase, _EXAMPLES if explained.allowed else _NO_EXAMPLES)
 
 

@@ -52,10 +52,10 @@ def command(
     """Say which tool was right for the request of RUN. A tool chosen instead was wrong.
 
     RUN is the run_id that a route prints last, which is also a folder in logs/runs. A route_id
-    means its newest run, and `last` the newest run of all. Similar requests follow the feedback
-    from now on, unless an anti-intent or the threshold prevents it. The output says what the next
-    route will do. Later feedback on a request replaces earlier feedback, and --undo takes back
-    that of RUN.
+    means its newest run, and `last` the newest request of all; `pulsus run` does not count. Similar
+    requests follow the feedback from now on, unless an anti-intent or the threshold prevents it.
+    The output says what the next route will do. Later feedback on a request replaces earlier
+    feedback, and --undo takes back that of RUN.
     """
     from pulsus.cli import command_warnings
     from pulsus.core.telemetry.ids import utc_now

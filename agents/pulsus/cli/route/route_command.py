@@ -228,8 +228,7 @@ def _tell_that_it_stops(options: RouteOptions) -> None:
     """Say on a terminal that `--explain` alone runs nothing, and what does."""
     if options.run or options.dry_run or not console.is_terminal(sys.stderr):
         return
-    bare = click.get_current_context().meta.get("pulsus.bare", False)
-    console.note(f"nothing ran; to run it, {'leave out --explain' if bare else 'add --run'}")
+    console.note("nothing ran; add --run to run it too")
 
 
 def _tell_that_a_pipe_runs_nothing(

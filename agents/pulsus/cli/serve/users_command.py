@@ -30,7 +30,8 @@ role_option = click.option(
     "--role",
     type=click.Choice(_ROLES),
     default="viewer",
-    help="What the user or token may do. [default: viewer]",
+    help="viewer sees what waits, operator starts the agent too, approver decides too. "
+    "[default: viewer]",
 )
 
 
