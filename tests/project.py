@@ -120,6 +120,7 @@ def pulsus(folder, *args, env=None, seconds=120):
 
 def pulsus_here(folder, *args, env=None):
     """Run `pulsus` in this process. It is quicker, and serves if the test needs no real process."""
+    from pulsus.cli import console
     from pulsus.cli.main import main
 
     out, err = io.StringIO(), io.StringIO()
@@ -132,6 +133,7 @@ def pulsus_here(folder, *args, env=None):
         contextlib.redirect_stderr(err),
         Path(os.devnull).open(encoding="utf-8") as nobody,
         mock.patch.object(sys, "stdin", nobody),
+        mock.patch.object(console, "_given_places", []),
         mock.patch.dict(os.environ, {**clean, **(env or {})}, clear=True),
     ):
         code = 0

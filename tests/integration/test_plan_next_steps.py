@@ -593,3 +593,23 @@ def test_a_typo_in_a_path_is_told_also_if_no_tool_fits(project):
     assert note in " ".join(asked.err.split())
     asked = pulsus_here(project, "route", f"show the log {project}/logs/syslog", "--run")
     assert "does not exist" not in asked.err
+
+
+def test_the_commands_of_a_plan_do_not_fail_in_a_folder_that_is_not_its_project(own, tmp_path):
+    """They were offered without `--project`, and answered WORKFLOWS_MISSING."""
+    there = tmp_path / "elsewhere"
+    there.mkdir()
+    places = ("--project", own)
+    words = ["plan", f"compress the file {own}/x.log", "-o", "a.yaml", "--input", "level=9"]
+    (own / "x.log").write_text("old", encoding="utf-8")
+    made = pulsus_here(there, *words, *places)
+    assert made.code == 0, made.err
+    shown = pulsus_here(there, *command_behind("look at it: ", made.err))
+    assert shown.code == 0, shown.err
+    waits = pulsus_here(there, *command_behind("run it: ", made.err))
+    resumed = pulsus_here(there, *command_behind("decide, and go on: ", waits.err))
+    assert resumed.code == 0, resumed.err
+    undo = pulsus_here(there, "runs", "undo", "last", "-o", "undo.yaml", *places)
+    done = pulsus_here(there, *command_behind("run it: ", undo.err), "--yes")
+    assert done.code == 0, (undo.err, done.err)
+    assert command_behind("next  ", shown.out)[-2:] == ["--project", str(own)]

@@ -165,9 +165,10 @@ def _end_superseded_runs(session: CommandSession, applied: AppliedRun) -> None:
     for run_id in found.ended:
         console.note(f"note: {run_id} waited with the same plan and inputs, and is cancelled")
     for run_id in found.waiting:
+        resume = console.in_given_places(f"pulsus runs resume {run_id} --yes")
         console.note(
             f"note: {run_id} waits with the same plan and inputs after some of its changes; "
-            f"to go on with it: pulsus runs resume {run_id} --yes"
+            f"to go on with it: {resume}"
         )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pulsus.approvals.run_consent import input_options
+from pulsus.cli.console import in_given_places
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.core.types import ParamRef
 from pulsus.errors import InputMissing, PlanMoved
@@ -36,11 +37,9 @@ def other_value_hint(plan: Path, inputs: Sequence[str]) -> str:
     file = shlex.quote(str(plan))
     again = "".join(f" --input {name}=…" for name in _names(inputs))
     if again:
-        return f"give another value: pulsus apply {file}{again}"
-    return (
-        f"for another value make a new plan: pulsus plan --file {file} -o NEW_FILE "
-        "--input NAME=VALUE"
-    )
+        return f"give another value: {in_given_places(f'pulsus apply {file}{again}')}"
+    command = f"pulsus plan --file {file} -o NEW_FILE --input NAME=VALUE"
+    return f"for another value make a new plan: {in_given_places(command)}"
 
 
 def unplanned_input_hint(
@@ -65,7 +64,8 @@ def unplanned_input_hint(
     options = (*(each for each in input_options(given)), *inputs)
     command = ["pulsus", "plan", saved.request, "-o", "NEW_FILE"]
     command += [word for each in options for word in ("--input", each)]
-    return f"to give {new}, make the plan from its request: {shlex.join(command)} --input {new}:=…"
+    whole = in_given_places(f"{shlex.join(command)} --input {new}:=…")
+    return f"to give {new}, make the plan from its request: {whole}"
 
 
 def missing_alternatives(
@@ -101,7 +101,8 @@ def missing_alternatives(
     again = f"pulsus plan --file {shlex.quote(str(plan))} -o NEW_FILE"
     error.offer(
         *(
-            f"make a new plan with {name}: {again} {proposed_option(name, proposed)}"
+            f"make a new plan with {name}: "
+            + in_given_places(f"{again} {proposed_option(name, proposed)}")
             for name in params
         )
     )

@@ -280,6 +280,8 @@ def print_plan(
     options = proposed_options(types_of(missing), proposed)
     if missing and again:
         what = "the missing value" if len(missing) == 1 else "the missing values"
-        console.note(f"give {what} now, for the review: {again.completed(options)}")
-    console.note(f"look at it: pulsus show {file}")
-    console.note(f"run it:     pulsus apply {file} {options}".rstrip())
+        command = console.in_given_places(again.completed(options))
+        console.note(f"give {what} now, for the review: {command}")
+    console.note(f"look at it: {console.in_given_places(f'pulsus show {file}')}")
+    apply = f"pulsus apply {file} {options}".rstrip()
+    console.note(f"run it:     {console.in_given_places(apply)}")

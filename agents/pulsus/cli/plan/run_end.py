@@ -92,9 +92,10 @@ def end_failure(applied: AppliedRun, saved: SavedPlan, other_value: str) -> Puls
     if end.state == "waiting":
         needs = end.needs
         assert needs is not None
-        way = f"decide, and go on: {resume} --yes"
+        way = f"decide, and go on: {console.in_given_places(f'{resume} --yes')}"
         if needs.who == "approver":
-            way = f"an approver runs this at a terminal, and types the target: {resume}"
+            command = console.in_given_places(resume)
+            way = f"an approver runs this at a terminal, and types the target: {command}"
         waits = ApprovalNeeded(
             f"{end.run_id} waits: {needs.why}",
             hint=way,
@@ -109,7 +110,7 @@ def end_failure(applied: AppliedRun, saved: SavedPlan, other_value: str) -> Puls
     reason = end.error.message if end.error else "a step did not pass"
     code = end.error.code if end.error else None
     failure = PlanFailed(f"{end.run_id} failed: {reason}", run_id=end.run_id, cause=code)
-    go_on = f"mend the cause, then go on with it: {resume}"
+    go_on = f"mend the cause, then go on with it: {console.in_given_places(resume)}"
     # The run keeps its values, so going on with it cannot mend a wrong one.
     if is_rejection(end.error):
         failure.offer(other_value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from pulsus.cli.console import in_given_places
 from pulsus.cli.render.validation_text import TAG, printable
 from pulsus.cli.results.value_text import local_time
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
@@ -51,7 +52,7 @@ def run_lines(record: RunRecord, saved: SavedPlan, *, why: bool = True) -> Itera
             checker = each.verification.tool or "not verified"
             yield f"      {checker}: {each.verification.reason}"
     if is_killed:
-        yield f"  go on: pulsus runs resume {record.run_id}"
+        yield f"  go on: {in_given_places(f'pulsus runs resume {record.run_id}')}"
     if record.needs:
         doubt = any(each.state == "in_doubt" for each in record.steps)
         ways = settle_ways(record.run_id, record.needs.step, saved) if doubt else ()
@@ -73,14 +74,17 @@ def needs_lines(
     `pulsus approvals` look like it.
     """
     resume = f"pulsus runs resume {run_id}"
+    show = in_given_places(f"pulsus runs show {run_id}")
     if in_doubt:
         # A confirmation settles nothing: it is unknown what the write did.
         who = "a person, who settles it"
-        ways = ways or (f"see how to settle it: pulsus runs show {run_id}",)
+        ways = ways or (f"see how to settle it: {show}",)
     elif needs.who == "approver":
-        who, ways = "an approver, who types the target of the write", (f"on a terminal: {resume}",)
+        who = "an approver, who types the target of the write"
+        ways = (f"on a terminal: {in_given_places(resume)}",)
     else:
-        who, ways = "a person, who confirms it", (f"confirm it: {resume} --yes",)
+        who = "a person, who confirms it"
+        ways = (f"confirm it: {in_given_places(f'{resume} --yes')}",)
     yield f"  waits for {who}"
     yield f"      since {local_time(needs.since)}, until {local_time(needs.until)}"
     if why:
@@ -95,12 +99,13 @@ def settle_ways(run_id: str, step: str, saved: SavedPlan) -> tuple[str, str]:
     """
     settle = f"pulsus runs resume {run_id} --settle {step}="
     is_strict = any(each.step == step and each.approval == "approver" for each in saved.review)
-    again = (
-        f"if not, an approver runs it again at a terminal, and types the target: {settle}again"
+    again = in_given_places(f"{settle}again" if is_strict else f"{settle}again --yes")
+    otherwise = (
+        f"if not, an approver runs it again at a terminal, and types the target: {again}"
         if is_strict
-        else f"if not, confirm it and run it again: {settle}again --yes"
+        else f"if not, confirm it and run it again: {again}"
     )
-    return f"if it took effect: {settle}done", again
+    return f"if it took effect: {in_given_places(f'{settle}done')}", otherwise
 
 
 def run_to_dict(record: RunRecord, plan: Plan) -> dict[str, Any]:

@@ -213,7 +213,7 @@ def _tell_how_to_run(outcome: RouteOutcome, promotion: Promotion) -> None:
 
     given = list(input_options(call_values(outcome)))
     command = f"{run_command(promotion.tool_id, given)} {_missing_options(outcome)}".rstrip()
-    console.note(f"run it: {command}")
+    console.note(f"run it: {console.in_given_places(command)}")
 
 
 def _missing_options(outcome: RouteOutcome) -> str:
@@ -270,8 +270,8 @@ def _confirming_command(session: CommandSession, outcome: RouteOutcome, needed: 
     given = list(input_options(call_values(outcome)))
     command = f"{run_command(outcome.promotion.tool_id, given)}{needed}"
     if any(tool.approval == "approver" for tool in used):  # `--yes` does not stand for one
-        return f"run it at a terminal and type its target: {command}"
-    return f"confirm and run it: {command} --yes"
+        return f"run it at a terminal and type its target: {console.in_given_places(command)}"
+    return f"confirm and run it: {console.in_given_places(f'{command} --yes')}"
 
 
 def _script_status(outcome: RouteOutcome) -> int | None:

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import field
 
+from pulsus.cli.console import in_given_places
 from pulsus.core.compose.saved_plans.plan_graph import PlanGraph
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.fast_dataclass import dataclass
@@ -54,11 +55,11 @@ class PlanPage:
             return "add -o plan.yaml, to keep the plan for review and to apply it"
         file = shlex.quote(self.file)
         if self.moved:
-            return f"pulsus plan --file {file} -o new.yaml"
+            return in_given_places(f"pulsus plan --file {file} -o new.yaml")
         if any(step.version is None for step in self.saved.plan.steps):
-            return "pulsus tools check"
+            return in_given_places("pulsus tools check")
         options = proposed_options(
             {name: self.types.get(name) for name in self.missing},
             read_proposals(self.saved.notes),
         )
-        return f"pulsus apply {file} {options}".rstrip()
+        return in_given_places(f"pulsus apply {file} {options}".rstrip())
