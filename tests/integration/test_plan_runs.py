@@ -484,10 +484,45 @@ def test_an_undo_of_a_relative_path_is_refused_in_another_folder(tmp_path):
     other = tmp_path / "sub"
     other.mkdir()
     (other / "new").write_text("mine", encoding="utf-8")
-    told = f"{run_id} wrote new in {tmp_path}, and an undo in another folder"
+    told = f"{run_id} began in {tmp_path}, and new would be another file in this folder"
     for args in (("runs", "undo", run_id), ("apply", "../undo.yaml", "--yes")):
         done = pulsus(other, *args, "--project", tmp_path, "--output", "json")
         assert done.code == 2, done.out
         assert done.json["error"]["message"].startswith(told)
         assert done.json["error"]["hint"] == f"run the command in that folder: cd {tmp_path}"
     assert (other / "new").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_run_with_a_relative_path_does_not_go_on_in_another_folder(tmp_path):
+    """It would write the file of that name there, which nobody reviewed."""
+    promoted(tmp_path, READER, target=FACTS)
+    promoted(tmp_path, UNDONE, target=Target("system", "count", "things"))
+    (tmp_path / "new").write_text("old", encoding="utf-8")
+    save(tmp_path, write("s1", "new"))
+    waiting = pulsus(tmp_path, "apply", "plan.yaml", "--non-interactive", "--output", "json")
+    assert waiting.code == 4, waiting.out + waiting.err
+    run_id = waiting.json["run_id"]
+    other = tmp_path / "sub"
+    other.mkdir()
+    (other / "new").write_text("mine", encoding="utf-8")
+    resume = ("runs", "resume", run_id, "--yes", "--output", "json")
+    refused = pulsus(other, *resume, "--project", tmp_path)
+    assert (refused.code, refused.json["error"]["code"]) == (2, "USAGE")
+    assert refused.json["error"]["hint"] == f"run the command in that folder: cd {tmp_path}"
+    assert (other / "new").read_text(encoding="utf-8") == "mine"
+    assert pulsus(tmp_path, *resume).code == 0
+
+
+def test_a_plan_with_a_relative_path_is_not_requested_outside_the_project(tmp_path):
+    """The server carries it out in its own folder, so another file would be changed."""
+    promoted(tmp_path, READER, target=FACTS)
+    promoted(tmp_path, UNDONE, target=Target("system", "count", "things"))
+    save(tmp_path, write("s1", "new"))
+    other = tmp_path / "sub"
+    other.mkdir()
+    (other / "new").write_text("mine", encoding="utf-8")
+    ask = ("apply", tmp_path / "plan.yaml", "--request", "--output", "json")
+    refused = pulsus(other, *ask, "--project", tmp_path)
+    assert (refused.code, refused.json["error"]["code"]) == (2, "USAGE")
+    assert f"new would be another file in this folder, {other}" in refused.json["error"]["message"]
+    assert pulsus(tmp_path, *ask).code == 0

@@ -213,3 +213,43 @@ def test_a_run_that_changed_nothing_has_no_undo(changed):
     assert done.code == 0, done.out + done.err
     assert "port: 80\n" in (folder / "app.yaml").read_text(encoding="utf-8")
     assert f"{run_id}  done, undone  " in pulsus_here(folder, "runs", "list").out
+
+
+def test_a_later_step_of_the_run_is_no_edit_of_somebody_else(tmp_path):
+    """A reviewer was warned of a lost change after each plan that set a value, then the mode."""
+    folder = tmp_path / "project"
+    assert pulsus(tmp_path, "init", folder).code == 0
+    file = folder / "app.yaml"
+    file.write_text(BEFORE, encoding="utf-8")
+    run_id = apply_steps(
+        folder,
+        ("config/edit/set_config_line", {"path": "app.yaml", "key": "workers", "value": "8"}),
+        ("storage/access/set_permissions", {"path": "app.yaml", "mode": "640"}),
+    )
+    made = pulsus_here(folder, "runs", "undo", run_id, "-o", "undo.yaml")
+    assert (made.code, "was changed after" in made.err) == (0, False), made.err
+    file.chmod(0o600)
+    made = pulsus_here(folder, "runs", "undo", run_id, "-o", "later.yaml")
+    assert "was changed after" in made.err
+
+
+def test_an_undo_that_names_relative_paths_in_rows_is_refused_in_another_folder(tmp_path):
+    """It would change the mode of the file of that name there, and call it verified."""
+    folder, other = tmp_path / "project", tmp_path / "other"
+    assert pulsus(tmp_path, "init", folder).code == 0
+    other.mkdir()
+    for place in (folder, other):
+        (place / "app.yaml").write_text(BEFORE, encoding="utf-8")
+        (place / "app.yaml").chmod(0o644)
+    given = {"path": "app.yaml", "mode": "600"}
+    run_id = apply_steps(folder, ("storage/access/set_permissions", given))
+    made = pulsus_here(folder, "runs", "undo", run_id, "-o", "undo.yaml")
+    assert made.code == 0, made.err
+    (other / "app.yaml").chmod(0o600)
+    for args in (("runs", "undo", run_id), ("apply", folder / "undo.yaml", "--yes")):
+        done = pulsus(other, *args, "--project", folder, "--output", "json")
+        assert (done.code, done.json["error"]["code"]) == (2, "USAGE"), done.out
+    assert (other / "app.yaml").stat().st_mode & 0o777 == 0o600
+    done = pulsus(folder, "apply", "undo.yaml", "--yes", "--output", "json")
+    assert done.code == 0, done.out + done.err
+    assert (folder / "app.yaml").stat().st_mode & 0o777 == 0o644

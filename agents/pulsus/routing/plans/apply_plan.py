@@ -47,11 +47,12 @@ from pulsus.execution.workers.warm_process import WarmProcess
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.plans.changes_since_review import require_unmoved
-from pulsus.routing.plans.later_edits import FOLDER, UNDO, list_later_edits, undone_run
+from pulsus.routing.plans.later_edits import UNDO, list_later_edits, undone_run
 from pulsus.routing.plans.plan_host import PlanHost
 from pulsus.routing.plans.refuse_secrets import refuse_secrets
 from pulsus.routing.plans.run_results import read_outputs, read_results
 from pulsus.routing.plans.save_plan import find_missing, find_tools
+from pulsus.routing.runs.working_folder import FOLDER, list_calls, require_folder
 
 _MOST_RUNS = 200
 """Latest runs among which an undo is looked for."""
@@ -147,11 +148,16 @@ def resume_run(
     settled: Mapping[str, Settlement],
     progress: Progress,
 ) -> AppliedRun:
-    """Go on with a run from its journal. Raises PlanMoved, RunNotFound, Busy, UsageError."""
+    """Go on with a run from its journal.
+
+    Raises PlanMoved, RunNotFound, Busy, and UsageError, also in a folder where its relative paths
+    are other files.
+    """
     with closing(open_journal_of(project, run_id)) as journal:
         record = journal.read_run(run_id)
     saved = saved_plan_of(record)
     require_unmoved(project, saved, ())
+    require_folder(record, list_calls(project.catalogue, saved.plan.steps, record.inputs))
     with _engine(project, saved.plan, approval, progress, run_id) as (engine, journal):
         end = engine.resume(saved.plan, run_id, settled)
         journal.flush()

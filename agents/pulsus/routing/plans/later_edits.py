@@ -10,25 +10,23 @@ reads results of the run and these files.
 
 from __future__ import annotations
 
-import shlex
+import os.path
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.core.telemetry.sanitize import one_line
-from pulsus.errors import PulsusError, UsageError
+from pulsus.errors import PulsusError
 from pulsus.execution.journal.run_records import RunRecord, StepRecord
 from pulsus.late_pattern import late_pattern
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.plans.run_results import load_result
 from pulsus.routing.plans.save_plan import hash_file
+from pulsus.routing.runs.working_folder import FOLDER, require_folder, texts_in
 
 UNDO = late_pattern(r"Undo (run-\S+)")
 """The description of an undo. It proves nothing: a plan written by hand may say it too."""
-
-FOLDER = "folder"
-"""The fact of a run that names the working folder of its tools."""
 
 
 def undone_run(saved: SavedPlan) -> str | None:
@@ -47,13 +45,18 @@ def list_later_edits(project: Project, record: RunRecord, saved: SavedPlan) -> I
     folder = _folder_of(project, record)
     tools = {step.id: step.tool for step in saved.plan.steps}
     seen: set[Path] = set()
+    touched: dict[str, StepRecord] = {}  # the last write of the run that names each path
     for each in sorted(record.steps, key=lambda one: one.seq, reverse=True):
         if not each.is_write or each.items is not None or each.state != "done":
             continue
         tool = project.catalogue.get(tools[each.step])
+        result = load_result(project.state_dir, record.run_id, each)
+        for text in texts_in([dict(each.inputs or {}), result]):
+            if "\0" not in text:
+                touched.setdefault(os.path.realpath(folder / text), each)
         if tool is None or tool.undo is None:
             continue
-        result = load_result(project.state_dir, record.run_id, each)
+        require_folder(record, ((tool, each.inputs or {}), (None, {"result": result})))
         found = result if isinstance(result, dict) else {}
         named = found.get("path")
         path = folder / named if named and isinstance(named, str) else None
@@ -64,9 +67,10 @@ def list_later_edits(project: Project, record: RunRecord, saved: SavedPlan) -> I
             )
         elif path not in seen:
             seen.add(path)
-            _require_same_folder(record, str(named))
             now = _hash_now(path)
-            if now != found.get("sha256") and _is_later(path, each):
+            if now != found.get("sha256") and _is_later(
+                path, touched.get(os.path.realpath(path), each)
+            ):
                 yield (
                     f"{each.step}: {one_line(str(path), 500)} was changed after {record.run_id} "
                     f"(sha256 {now}); the undo takes that change back too"
@@ -76,18 +80,6 @@ def list_later_edits(project: Project, record: RunRecord, saved: SavedPlan) -> I
 def _folder_of(project: Project, record: RunRecord) -> Path:
     """Return the working folder of the run. An older journal does not name it: the project's."""
     return Path(str(record.facts.get(FOLDER, project.project)))
-
-
-def _require_same_folder(record: RunRecord, path: str) -> None:
-    """Raise UsageError if the path counts from another folder than the one of this command."""
-    folder = record.facts.get(FOLDER)
-    if folder is not None and not path.startswith("/") and Path.cwd() != Path(str(folder)):
-        raise UsageError(
-            f"{record.run_id} wrote {one_line(path, 500)} in {folder}, and an undo in another "
-            "folder would change another file",
-            hint=f"run the command in that folder: cd {shlex.quote(str(folder))}",
-            run_id=record.run_id,
-        )
 
 
 def _is_later(path: Path, written: StepRecord) -> bool:

@@ -34,6 +34,7 @@ from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.plans.apply_plan import AppliedRun, AskInputs, apply_plan, plan_inputs
 from pulsus.routing.plans.changes_since_review import require_unmoved
 from pulsus.routing.requests.carried_request import CarriedRequest, RequestRun
+from pulsus.routing.runs.working_folder import list_calls, require_project_folder
 
 _PLAIN_KEYS: Final = frozenset({"id", "tool", "version", "sha256", "inputs", "outputs"})
 """Keys of a step that say what it calls. The others say when, how often and what after a fault."""
@@ -62,10 +63,12 @@ def plan_request(
     """Return the request to run exactly this plan. `pairs` are `--input` texts.
 
     `ask` gives the parameters without a value, or raises InputMissing: an approver sees all values
-    before the plan runs. Raises PlanMoved, and what reading an input raises. Nothing runs.
+    before the plan runs. Raises PlanMoved, UsageError for a relative path outside the folder of the
+    project, and what reading an input raises. Nothing runs.
     """
     require_unmoved(project, saved, pairs)
     inputs = plan_inputs(project, saved, pairs, ask)
+    require_project_folder(project.project, list_calls(project.catalogue, saved.plan.steps, inputs))
     given = {name: value for name, value in inputs.items() if name not in saved.inputs}
     content = json.dumps(saved_plan_to_dict(saved), ensure_ascii=True).encode("ascii")
     fields: dict[str, JsonValue] = {"file": file, "inputs": given}
@@ -143,8 +146,12 @@ class PlanCarrier:
                 index = order.index(event.step) if event.step in order else 0
                 run.report(index, len(order), f"{event.step} {event.tool}", ok)
 
-        pairs = [*input_options(_given(request))]
-        applied = apply_plan(self.project(), saved, pairs, CardConsent(), _refuse_missing, tell)
+        project, given = self.project(), _given(request)
+        inputs = {name: each.value for name, each in saved.inputs.items()} | given
+        calls = list_calls(project.catalogue, saved.plan.steps, inputs)
+        require_project_folder(project.project, calls)
+        pairs = [*input_options(given)]
+        applied = apply_plan(project, saved, pairs, CardConsent(), _refuse_missing, tell)
         fields: dict[str, JsonValue] = {"run_id": applied.end.run_id, "state": applied.end.state}
         return CarriedRequest(applied.end.state == "done", tuple(_lines(applied)), fields)
 
