@@ -421,8 +421,9 @@ def test_a_write_tool_writes_only_below_its_declared_folder(tmp_path):
     done = confined(text, reads=False, path=str(inside / "a"))
     assert (inside / "a").stat().st_mode & 0o777 == 0o640
     assert done.confinement["writes"] == [str(inside)]
-    with pytest.raises(ToolFailed, match="PermissionError"):
+    with pytest.raises(ToolFailed, match="PermissionError") as denied:
         confined(text, reads=False, path=str(inside / "a"), elsewhere=str(outside / "b"))
+    assert "name its path in `Effects:` of the tool" in denied.value.hint
     assert list(outside.iterdir()) == []
 
 

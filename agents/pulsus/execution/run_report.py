@@ -38,6 +38,10 @@ from pulsus.execution.unread_source import UnreadStep
 from pulsus.execution.workers.child_pipes import Pump
 
 _SEE = "see what it printed, and the line named here"
+_UNDECLARED = (
+    "you may open this file, and the confined tool may not: name its path in `Effects:` of the "
+    "tool, then promote it again (docs/tool-contract.md of Pulsus)"
+)
 _DENIED = (
     "no permission to open it",
     "give a path that you may open, or run it as a user who may",
@@ -153,8 +157,9 @@ def _failure_error(
     if kind == FileExistsError.__name__:
         hint = _existing_file_hint(tool, report)
         return ToolFailed(f"{tool.id} failed{via}: {message}", hint=hint, **details)
+    hint = _UNDECLARED if _denied_by_confinement(tool, report) else _SEE
     return ToolFailed(
-        f"{tool.id} failed{via}: {kind}: {message}{_describe_place(report)}", hint=_SEE, **details
+        f"{tool.id} failed{via}: {kind}: {message}{_describe_place(report)}", hint=hint, **details
     )
 
 
