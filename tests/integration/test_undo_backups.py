@@ -253,3 +253,14 @@ def test_an_undo_that_names_relative_paths_in_rows_is_refused_in_another_folder(
     done = pulsus(folder, "apply", "undo.yaml", "--yes", "--output", "json")
     assert done.code == 0, done.out + done.err
     assert (folder / "app.yaml").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_write_that_changed_nothing_is_not_called_a_change(changed):
+    folder, _ = changed
+    given = ("path=app.yaml", "key=workers", "value=8")
+    words = [word for each in given for word in ("--input", each)]
+    done = pulsus_here(folder, "run", "config/edit/set_config_line", *words, "--yes")
+    told = " ".join(done.err.split())
+    assert done.code == 0, done.err
+    assert "nothing had to be changed, which is verified" in told
+    assert "the change is verified" not in told

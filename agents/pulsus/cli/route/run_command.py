@@ -146,7 +146,7 @@ def _tell_verification(
     """Say if the change is verified, and the command that takes it back if that can be shown."""
     from pulsus.routing.plans.verified_run import verification_note
 
-    note = verification_note(done.verification)
+    note = verification_note(done.verification, done.result)
     is_verified = done.verification is not None and done.verification.ok
     if note:
         (console.note if is_verified else console.warn)(note)

@@ -37,6 +37,7 @@ from pulsus.routing.plans.apply_plan import open_journal_of, saved_plan_of
 from pulsus.routing.plans.later_edits import UNDO
 from pulsus.routing.plans.run_results import load_result
 from pulsus.routing.plans.save_plan import save_plan
+from pulsus.routing.plans.verify_write import says_unchanged
 
 _UNDECLARED = "declares no `Undo:`"
 _UNSURE = {
@@ -114,7 +115,7 @@ def render_undo_command(
     None if the tool has no `Undo:`, the write changed nothing, or the command cannot be shown: a
     value is missing or a secret, or has a control character, or the command is too long to be read.
     """
-    if tool.undo is None or _says_unchanged(result):
+    if tool.undo is None or says_unchanged(result):
         return None
     try:
         step = _reverse(project, tool, inputs, result)
@@ -231,11 +232,7 @@ def _changed_nothing(project: Project, run_id: str, step: StepRecord) -> bool:
         result = load_result(project.state_dir, run_id, step)
     except PulsusError:
         return False
-    return _says_unchanged(result)
-
-
-def _says_unchanged(result: JsonValue) -> bool:
-    return isinstance(result, dict) and result.get("changed") in (False, 0)
+    return says_unchanged(result)
 
 
 def _returned_inputs(undo: DeclaredCall) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.inputs.missing_inputs import asks_once_before_a_write, unfollowed_words
 from pulsus.routing.inputs.rejected_inputs import ask_after_rejection, missing_arguments
 from pulsus.routing.plans.run_composition import run_composition
-from pulsus.routing.plans.verify_write import verify_write
+from pulsus.routing.plans.verify_write import says_unchanged, verify_write
 from pulsus.routing.runs.run_promoted import ToolRun, prepare_tool, run_prepared
 
 
@@ -103,7 +103,7 @@ def run_module(
             tool=done.verification.tool,
             reason=done.verification.reason,
         )
-    note = verification_note(done.verification)
+    note = verification_note(done.verification, done.result)
     return replace(
         outcome,
         result=done.result,
@@ -161,14 +161,16 @@ def _run(project: Project, run: ToolRun) -> RunResult:
     return run_composition(project, run, prepared)
 
 
-def verification_note(found: Verification | None) -> str | None:
-    """Return one line on a verified change, or on one without `Verify:`.
+def verification_note(found: Verification | None, result: JsonValue) -> str | None:
+    """Return one line on a write that was verified, or that has no `Verify:`, and its result.
 
     None if nothing changed, and for a failed verification: that is an error.
     """
     if found is None:
         return None
     if found.ok:
+        if says_unchanged(result):
+            return f"nothing had to be changed, which is verified: {found.reason}"
         return f"the change is verified: {found.reason}"
     return None if found.tool else f"the change is not verified: {found.reason}"
 

@@ -50,6 +50,11 @@ def verify_write(
     return _verify(project, tool, given, outputs)
 
 
+def says_unchanged(result: JsonValue) -> bool:
+    """Return True if a write returned `changed` as False or 0."""
+    return isinstance(result, dict) and result.get("changed") in (False, 0)
+
+
 def _verify(
     project: Project,
     tool: ToolSpec,
