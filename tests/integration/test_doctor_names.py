@@ -34,6 +34,10 @@ def overwrite_database(folder):
     (folder / ".pulsus/state.db").write_bytes(b"no database" * 400)
 
 
+def empty_version(folder):
+    (folder / ".pulsus/version").write_text("\n", encoding="utf-8")
+
+
 def change_log(folder):
     path = folder / ".pulsus/audit/decisions-000001.jsonl"
     text = path.read_text("utf-8")
@@ -49,10 +53,21 @@ def damage_records(folder):
     module.with_name("metadata.jsonl").write_text("no record\n", encoding="utf-8")
 
 
+def test_a_file_in_place_of_the_log_folder_is_not_taken_for_a_lack_of_rights(tmp_path):
+    folder = make(tmp_path / "project", warm=False)
+    logs = folder / "logs"
+    shutil.rmtree(logs, ignore_errors=True)
+    logs.write_text("mine", encoding="utf-8")
+    found = checks(folder)["logs"]
+    assert (found["ok"], found["found"]) == (False, f"{logs} is not a folder")
+    assert found["hint"] == f"move {logs} away"
+
+
 @pytest.mark.parametrize(
     ("damage", "name", "next_command"),
     [
         pytest.param(overwrite_database, "state", "mv ", id="state.db"),
+        pytest.param(empty_version, "state", "write 1 into", id="version"),
         pytest.param(change_log, "records", "pulsus audit", id="changed log"),
         pytest.param(remove_log, "records", "pulsus audit", id="removed log"),
         pytest.param(damage_records, "records", "restore", id="record"),

@@ -26,7 +26,13 @@ from pulsus.cli import console
 from pulsus.config.user_state import UserState
 from pulsus.core.rankers.lexical_ranker import BUILT_IN
 from pulsus.core.text.similar_names import did_you_mean
-from pulsus.errors import LlmNotConfigured, PulsusError, UserStateInvalid, WorkflowsMissing
+from pulsus.errors import (
+    LlmNotConfigured,
+    PulsusError,
+    StateCorrupt,
+    UserStateInvalid,
+    WorkflowsMissing,
+)
 from pulsus.install_hint import DISTRIBUTION, install_command
 
 if TYPE_CHECKING:
@@ -61,7 +67,7 @@ def project_checks(app: App) -> Iterator[DoctorCheck]:
     """Yield the checks of the project and its settings."""
     if app.standings:
         yield _check_settings(app)
-    yield _check_catalogue(app)
+    yield from _check_catalogue(app)
     yield from _git_ignored(app)
     yield from _unknown_weights(app)
     yield _check_calibration(app)
@@ -156,14 +162,17 @@ def _check_settings(app: App) -> DoctorCheck:
     return DoctorCheck("settings", True, f"approved for this project: {approved}")
 
 
-def _check_catalogue(app: App) -> DoctorCheck:
+def _check_catalogue(app: App) -> Iterator[DoctorCheck]:
     try:
         found = app.catalogue
+    except StateCorrupt:
+        return  # the line about the state says why it is not read
     except PulsusError as failure:
-        return DoctorCheck("catalogue", False, failure.message, failure.hint)
+        yield DoctorCheck("catalogue", False, failure.message, failure.hint)
+        return
     broken = f", {console.counted(len(found.broken), 'broken file')}" if found.broken else ""
     hint = "`pulsus init` adds the starter tools"
-    return DoctorCheck(
+    yield DoctorCheck(
         "catalogue", bool(found.tools), f"{console.counted(len(found.tools), 'tool')}{broken}", hint
     )
 
@@ -248,7 +257,9 @@ def _damaged_log(app: App) -> Iterator[DoctorCheck]:
 
 def _check_writable(name: str, folder: Path) -> DoctorCheck:
     nearest = next(p for p in (folder, *folder.parents) if p.exists())
-    ok = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+    if not nearest.is_dir():
+        return DoctorCheck(name, False, f"{nearest} is not a folder", f"move {nearest} away")
+    ok = os.access(nearest, os.W_OK | os.X_OK)
     return DoctorCheck(name, ok, str(folder), f"give this user write access to {nearest}")
 
 

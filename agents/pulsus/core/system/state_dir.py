@@ -65,10 +65,9 @@ def _read_version(path: Path) -> int | None:
         ) from failure
     digits = text.strip()
     if len(text) > _MAX_VERSION_BYTES or not digits.isdigit() or int(digits) < 1:
-        raise StateCorrupt(
-            f"{file} holds {text[:40]!r}, not a version number",
-            hint=f"write {VERSION} into it, or move {path} away to start afresh",
-        )
+        shown = digits[:40].decode("utf-8", "replace")
+        found = f"holds {shown!r}, not a version number" if shown else "is empty"
+        raise StateCorrupt(f"{file} {found}", hint=f"write {VERSION} into {file}")
     if int(digits) > VERSION:
         raise StateCorrupt(
             f"{path} was written by a newer Pulsus (version {int(digits)}, this one knows "

@@ -31,12 +31,25 @@ def test_a_reader_never_makes_a_state_folder(tmp_path):
 
 
 @pytest.mark.parametrize("create", [True, False])
-@pytest.mark.parametrize("text", [b"", b"one", b"-1", b"0", b"1.0", b"\xff", b"1" * 1000])
-def test_a_corrupt_version_is_refused_with_the_fix(tmp_path, text, create):
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (b"", "version is empty"),
+        (b"\n", "version is empty"),
+        (b"one\n", "holds 'one', not a version number"),
+        (b"-1", "not a version number"),
+        (b"0", "not a version number"),
+        (b"1.0", "not a version number"),
+        (b"\xff", "holds '\ufffd', not a version number"),
+        (b"1" * 1000, "not a version number"),
+    ],
+)
+def test_a_corrupt_version_is_refused_with_the_fix(tmp_path, text, says, create):
     (tmp_path / "version").write_bytes(text)
-    with pytest.raises(StateCorrupt, match="not a version number") as caught:
+    with pytest.raises(StateCorrupt, match=says) as caught:
         open_state(tmp_path, create=create)
-    assert "move" in caught.value.hint
+    # Without the folder the decision log is missing, and every promotion is refused.
+    assert caught.value.hint == f"write {VERSION} into {tmp_path / 'version'}"
     assert tree(tmp_path) == {"version": text}
 
 
