@@ -22,7 +22,7 @@ from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.cli.prompts.questions import confirm
 from pulsus.cli.serve.card_lines import CONTINUED, card_lines, card_row
-from pulsus.cli.serve.server_cards import connect_cards
+from pulsus.cli.serve.server_cards import ASK_AGAIN, connect_cards, is_undecided
 from pulsus.core.telemetry.visible_text import visible_command
 from pulsus.errors import ApprovalNeeded, ApprovalUnknown, ServerUnreachable, UsageError
 
@@ -164,6 +164,11 @@ def approve_command(
     card = cards.find(card_id)
     for line in card_lines(card):
         console.note(line, hanging=CONTINUED)
+    if is_undecided(card):
+        raise ApprovalUnknown(
+            f"the request {card['id']} expired at {card['expires_at']}, before a person decided it",
+            hint=ASK_AGAIN,
+        )
     if card["status"] != "pending":
         raise ApprovalUnknown(
             f"the request {card['id']} is {card['status']} already",

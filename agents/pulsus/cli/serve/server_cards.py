@@ -28,6 +28,12 @@ from pulsus.cli.server_client import (
 )
 from pulsus.errors import ApprovalNeeded, ApprovalUnknown
 
+ASK_AGAIN = (
+    "ask again with the command that asked for it, such as `pulsus apply PLAN --request`, "
+    "and decide before the time is over"
+)
+"""What to do about a request that expired."""
+
 
 class ServerCards:
     """The cards of one server, as one person sees and decides them.
@@ -81,14 +87,21 @@ class ServerCards:
         try:
             yield
         except ApprovalUnknown as refusal:
-            self.find(card_id)
-            refusal.offer(f"`{self.command('show', card_id)}` shows how it ended")
+            if is_undecided(self.find(card_id)):
+                refusal.offer(ASK_AGAIN)
+            else:
+                refusal.offer(f"`{self.command('show', card_id)}` shows how it ended")
             raise
 
     def _reveal(self, card_id: str, decision: str) -> tuple[str, dict[str, Any]]:
         """Return the path of a card, and a body with a one-time token for it."""
         path = f"/api/v1/approvals/{quote(card_id, safe='')}"
         return path, {"token": self._client.post(f"{path}/reveal", {"decision": decision})["token"]}
+
+
+def is_undecided(card: dict[str, Any]) -> bool:
+    """Return True if the request expired before a person decided it."""
+    return card.get("status") == "expired" and not card.get("decided_by")
 
 
 def connect_cards(
