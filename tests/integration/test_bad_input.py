@@ -246,7 +246,7 @@ def test_a_file_in_place_of_the_log_folder_is_named(fresh, command):
     [
         pytest.param(b"99\n", "newer Pulsus", id="newer"),
         pytest.param(b"one\xff", "not a version number", id="garbage"),
-        pytest.param(b"", "not a version number", id="empty"),
+        pytest.param(b"", "version is empty", id="empty"),
         pytest.param(None, "Is a directory", id="a folder"),
     ],
 )
@@ -880,6 +880,14 @@ def test_a_sunset_that_is_no_day_is_shown_the_form(tmp_path):
     assert done.code == 2
     assert "YYYY-MM-DD" in done.err
     assert "%Y" not in done.err
+
+
+def test_a_deprecation_does_not_ask_for_an_option_that_was_given(tmp_path):
+    project = make(tmp_path / "project", warm=False)
+    for given, lacking in (("--replacement", "--sunset"), ("--sunset", "--replacement")):
+        value = "b" if given == "--replacement" else "2099-01-01"
+        done = pulsus_here(project, "deprecate", "a", given, value)
+        assert told(done, "USAGE", 2) == f"error[USAGE]: a deprecation needs {lacking}"
 
 
 @pytest.mark.seconds

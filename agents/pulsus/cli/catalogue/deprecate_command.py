@@ -132,10 +132,12 @@ def _checked(replacement: str | None, sunset: datetime | None, *, undo: bool) ->
         raise UsageError(
             "--undo goes without --replacement and --sunset", hint="give the one or the others"
         )
-    if not undo and not (replacement and sunset):
+    lacking = {"--replacement": "the tool to use instead"} if not replacement else {}
+    lacking |= {"--sunset": "a day as YYYY-MM-DD"} if not sunset else {}
+    if not undo and lacking:
         raise UsageError(
-            "a deprecation needs --replacement and --sunset",
-            hint="name the tool to use instead and a day as YYYY-MM-DD, or give --undo",
+            f"a deprecation needs {' and '.join(lacking)}",
+            hint=f"name {' and '.join(lacking.values())}, or give --undo",
         )
     return sunset.date() if sunset else None
 
