@@ -42,6 +42,13 @@ def test_a_removed_tool_answers_no_request_and_does_not_come_back_unattended(pro
     assert "pulsus rollback text/count/count_words" in missing.err
 
 
+def test_a_removed_tool_is_not_suggested_for_another_removal(project):
+    assert pulsus_here(project, "tools", "remove", COUNT_WORDS, "--yes").code == 0
+    assert "did you mean" not in pulsus_here(project, "tools", "remove", "count_word", "--yes").err
+    back = pulsus_here(project, "rollback", "count_word", "--yes")
+    assert f"did you mean {COUNT_WORDS}?" in back.err
+
+
 def test_a_module_put_back_at_the_place_of_a_removed_tool_needs_a_person(project):
     path = project / PROMOTE[1]
     source = path.read_bytes()

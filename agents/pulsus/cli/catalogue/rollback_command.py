@@ -64,7 +64,7 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
             hint="write ID@VERSION, or ID alone for the version before the latest",
         )
     app = session.app
-    target = rollback.find_promoted(app.workflows_root, ref)
+    target = rollback.find_promoted(app.workflows_root, ref, suggests_removed=True)
     promoter = app.promoter(app.new_run_id())
     kept = rollback.archived_version(app.workflows_root, target, version or None, promoter.find)
     app.record_check().require_version(target, kept.version)

@@ -69,11 +69,12 @@ def _way_back(
     return f"get {latest.version} back as approved: {approved}; or {repeat}"
 
 
-def find_promoted(workflows_root: Path, ref: str) -> Target:
+def find_promoted(workflows_root: Path, ref: str, *, suggests_removed: bool = False) -> Target:
     """Return the place of the promoted tool of that id or bare name, even if its file is missing.
 
-    A bare name means the one tool of that name that was not removed. Raises ToolNotFound,
-    ToolAmbiguous, MetadataCorrupt.
+    A bare name means the one tool of that name that was not removed. With `suggests_removed` the
+    hint for an unknown id may name a removed tool too. Raises ToolNotFound, ToolAmbiguous,
+    MetadataCorrupt.
     """
     records = promotion_records.read_all(checked_root(workflows_root))
     name = ref.removesuffix("::run").removesuffix("::main").removesuffix(".py")
@@ -88,7 +89,7 @@ def find_promoted(workflows_root: Path, ref: str) -> Target:
     if not found:
         from pulsus.core.text.similar_names import did_you_mean  # only on this error path
 
-        known = {record.tool_id for record in records}
+        known = [each for each in removed if suggests_removed or not removed[each]]
         hint = did_you_mean(name, known, "`pulsus tools list` shows every id")
         raise ToolNotFound(f"no promoted tool is called {ref!r}", hint=hint)
     return target_of(found[0])
