@@ -163,8 +163,11 @@ def _explain_no_candidate(candidates: Sequence[Ranked], tau: float) -> str:
         return "no tool shares a word with the request"
     best = by_p(candidates)[0]
     odds = f"; {best.caution}" if best.caution else ""
+    # A p of 0.5999 is below τ, and must not be shown as τ.
+    digits = next((n for n in range(2, 17) if f"{best.p:.{n}f}" != f"{tau:.{n}f}"), 2)
     return (
-        f"no candidate reaches τ {tau:.2f}: the highest p is {best.p:.2f}, of {best.tool.id}{odds}"
+        f"no candidate reaches τ {tau:.{digits}f}: the highest p is {best.p:.{digits}f}, "
+        f"of {best.tool.id}{odds}"
     )
 
 

@@ -35,6 +35,17 @@ def test_the_reason_names_the_highest_p_even_if_another_tool_is_first():
     assert made.reason == "no candidate reaches τ 0.60: the highest p is 0.26, of a/b/likely"
 
 
+@pytest.mark.parametrize(
+    ("p", "shown"),
+    [
+        (0.596, "τ 0.600: the highest p is 0.596,"),
+        (0.59996, "τ 0.60000: the highest p is 0.59996,"),
+    ],
+)
+def test_the_reason_does_not_show_a_p_below_tau_as_tau(p, shown):
+    assert shown in choice([ranked("a/b/x", p)]).reason
+
+
 def test_clauses_with_different_tools_are_composed_in_order():
     parts = [[ranked("a/b/y", 0.56)], [ranked("a/b/x", 0.9)], [ranked("a/b/z", 0.7)]]
     made = choice([ranked("a/b/x", 0.9)], parts)
