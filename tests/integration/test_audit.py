@@ -441,6 +441,7 @@ def test_an_acceptance_without_a_reason_is_refused(project, reason):
     alter(project)
     done = audited(project, "--accept-break", reason, "--yes")
     assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
+    assert "a reason has at least 2 words" in done.json["error"]["message"]
     assert "ALTERED" in found(project)
 
 

@@ -195,7 +195,7 @@ def _check(expected: str | None, quick: bool, reason: str | None, *, yes: bool) 
         )
     if reason is not None and len(reason.split()) < _WORDS:
         raise UsageError(
-            f"--accept-break {reason!r} does not say why",
+            f"--accept-break {reason!r} does not say why: a reason has at least {_WORDS} words",
             hint="give the reason in a few words: it is kept in the decision log",
         )
     if expected is None:

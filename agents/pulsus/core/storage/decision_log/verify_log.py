@@ -142,8 +142,10 @@ class _LogWalk:
         self._check_identity(newest.parent, head, begun)
         self._drop_interrupted_append(newest, later)
         if self.named > max(self.seq, 0):
-            missing = f"{max(self.seq, 0) + 1} to {self.named}"
-            self.damage("TRUNCATED", newest, None, f"records {missing} are missing at its end")
+            first = max(self.seq, 0) + 1
+            several = f"records {first} to {self.named} are"
+            missing = several if first < self.named else f"record {first} is"
+            self.damage("TRUNCATED", newest, None, f"{missing} missing at its end")
         if head is None:
             if (self.seq > 1 or (begun and self.seq)) and not self.unreadable:
                 reason = f"it is gone, and with it the proof that record {self.seq} is the last"

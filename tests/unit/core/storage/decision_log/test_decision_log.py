@@ -197,6 +197,16 @@ def test_whole_records_cut_from_the_end_are_found(tmp_path, kept):
     assert damages(folder) == [("TRUNCATED", SEGMENT, None)]
 
 
+@pytest.mark.parametrize(
+    ("kept", "says"), [(4, "record 5 is missing"), (3, "records 4 to 5 are missing")]
+)
+def test_one_record_that_is_missing_is_not_counted_as_several(tmp_path, kept, says):
+    folder = logged(tmp_path, 5)
+    rewrite(folder, rows(folder)[:kept])
+    (damage,) = verify_log.check_log(folder).damages
+    assert damage.reason == f"{says} at its end"
+
+
 def test_the_whole_log_without_its_head_file_is_found(tmp_path):
     folder = logged(tmp_path, 5)
     (folder / SEGMENT).unlink()
