@@ -17,6 +17,7 @@ from typing import get_args
 
 from pulsus.core.contract.section_names import (
     ALL_SECTIONS,
+    NEARLY,
     SUCCESS,
     nearest_name,
     read_header,
@@ -255,7 +256,10 @@ def check_arguments(described: Collection[str], arguments: Sequence[str] | None)
 def _nearest_argument(name: str, arguments: Sequence[str], without: str) -> str:
     if not arguments:
         return f"; the tool takes none: {without}"
-    return f"; the nearest is {nearest_name(name, arguments)[0]!r}"
+    nearest, likeness = nearest_name(name, arguments)
+    if likeness < NEARLY:
+        return f"; the arguments are {', '.join(arguments)}"
+    return f"; the nearest is {nearest!r}"
 
 
 def parse_approval(section: str | None) -> tuple[ApprovalLevel | None, tuple[str, ...]]:
@@ -266,10 +270,10 @@ def parse_approval(section: str | None) -> tuple[ApprovalLevel | None, tuple[str
     for known in get_args(ApprovalLevel):
         if word == known:
             return known, ()
-    nearest, _ = nearest_name(word, get_args(ApprovalLevel))
-    shown = one_line(section)
+    nearest, likeness = nearest_name(word, get_args(ApprovalLevel))
+    offer = f"; the nearest is {nearest!r}" if likeness >= NEARLY else ""
     return "approver", (
-        f"Approval: {shown!r} is not none, operator or approver; the nearest is {nearest!r}",
+        f"Approval: {one_line(section)!r} is not none, operator or approver{offer}",
     )
 
 

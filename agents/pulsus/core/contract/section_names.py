@@ -35,8 +35,8 @@ _PROSE = frozenset(
 
 _HEADER = late_pattern(rf"({'|'.join((*ALL_SECTIONS, *_ALIASES))}):(?:[ \t]+(.*))?$")
 _LIKE_A_HEADER = late_pattern(r"([A-Za-z][A-Za-z-]*(?:[ _][A-Za-z-]+){0,2}):(?:\s|$)")
-_NEARLY = 80
-"""Likeness, of 100, from which a line before the first section counts as a misspelt header."""
+NEARLY = 80
+"""Likeness, of 100, from which a word counts as a misspelt header, argument or level."""
 
 _LONGEST = max(map(len, ALL_SECTIONS)) + 4
 """Longer words before a colon are a sentence of the free text."""
@@ -64,7 +64,7 @@ def unknown_section(line: str, *, after_section: bool) -> str | None:
     if not unknown and len(written) > _LONGEST:
         return None
     nearest, likeness = nearest_name(written, ALL_SECTIONS)
-    if not unknown and likeness < _NEARLY:
+    if not unknown and likeness < NEARLY:
         return None
     # Quoted: `Secret: no such …` reads as a secret with the value "no", and would be redacted.
     return f"there is no section '{written}'; the nearest is `{nearest}:`. {_describe_fix(nearest)}"

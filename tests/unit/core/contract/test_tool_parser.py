@@ -259,6 +259,7 @@ def test_the_sections_of_a_tool_that_acts_are_read_with_their_calls():
     [
         (b"Target: unit", b"Target: units", "Target: 'units' is no argument; the nearest is"),
         (b"Approval: approver", b"Approval: aprover", "the nearest is 'approver'"),
+        (b"Target: unit", b"Target: file", "Target: 'file' is no argument; the arguments are unit"),
         (b"input.unit", b"input.name", "Verify: {{input.name}} refers to no input"),
         (b"output.before", b"output.after", "Undo: {{output.after}} refers to no output"),
         (b"Kind: write", b"Kind: read", "Verify: belongs to a tool of Kind: write"),
@@ -267,6 +268,11 @@ def test_the_sections_of_a_tool_that_acts_are_read_with_their_calls():
 )
 def test_a_flaw_in_a_section_of_a_tool_that_acts_is_an_error(old, new, error):
     assert any(error in each for each in tool(ACTS.replace(old, new)).contract_errors)
+
+
+def test_a_word_that_is_like_no_approval_level_is_not_offered_one():
+    found = tool(ACTS.replace(b"Approval: approver", b"Approval: boss"))
+    assert found.contract_errors == ("Approval: 'boss' is not none, operator or approver",)
 
 
 def test_an_unreadable_approval_level_counts_as_the_strictest():

@@ -128,7 +128,7 @@ def test_arguments_and_result_are_typed_and_described():
     told = found(MODULE.replace("text: str) -> dict[str, Any]", "text)"))
     assert told == ("argument 'text' has no type hint", "run() does not say what type it returns")
     assert found(MODULE.replace("text (str): What to count.", "other (str): It.")) == (
-        "Args: 'other' is no argument; the nearest is 'text'",
+        "Args: 'other' is no argument; the arguments are text",
         "argument 'text' is not described in Args:",
     )
     assert any(
