@@ -10,6 +10,9 @@ from contextlib import closing
 import pytest
 
 from pulsus.core.storage.records.promotion_target import Target
+from pulsus.core.telemetry import ids
+from pulsus.errors import Aborted
+from pulsus.execution.journal.journal import Journal
 from tests.integration.test_completion import complete
 from tests.integration.test_json_schemas import check
 from tests.integration.test_run_verified import FACTS, READER, WRITER
@@ -111,6 +114,7 @@ def test_a_change_does_not_wait_twice_after_the_plan_was_applied_again(project):
     assert [each["state"] for each in listed] == ["done", "cancelled"]
     shown = pulsus_here(project, "runs", "show", first).out
     assert "runs the same plan in its place" in shown
+    assert "go on:" not in shown, "its change would be made twice"
     assert "waiting" not in shown
 
 
@@ -298,6 +302,16 @@ def test_a_killed_write_is_shown_as_in_doubt_with_the_way_on(project):
     assert "{{" not in resumed
     undone = run(project, "runs", "undo", run_id)[1]["error"]["message"]
     assert "w: system/count/unread is in doubt; look at it yourself" in undone
+
+
+def test_a_cancelled_run_is_shown_with_the_way_on(project):
+    save(project, write("w", project / "new"))
+    run_id = run(project, "apply", "plan.yaml")[1]["run_id"]
+    with closing(Journal(project / ".pulsus", project, ids.utc_now)) as journal:
+        journal.take_run(run_id)
+        journal.end_run("cancelled", Aborted("SIGINT ended the run", hint="go on with it"))
+    shown = pulsus_here(project, "runs", "show", run_id).out
+    assert f"go on: pulsus runs resume {run_id}" in shown
 
 
 def test_a_write_in_doubt_that_needs_an_approver_is_not_offered_the_option_yes(project):
