@@ -613,3 +613,19 @@ def test_the_commands_of_a_plan_do_not_fail_in_a_folder_that_is_not_its_project(
     done = pulsus_here(there, *command_behind("run it: ", undo.err), "--yes")
     assert done.code == 0, (undo.err, done.err)
     assert command_behind("next  ", shown.out)[-2:] == ["--project", str(own)]
+
+
+def test_the_commands_of_a_refused_plan_do_not_fail_in_another_folder(own, tmp_path):
+    there = tmp_path / "elsewhere"
+    there.mkdir()
+    places = ("--project", own)
+    pulsus_here(there, "plan", SAVE, "-o", "a.yaml", *places)
+    asked = pulsus_here(there, "apply", "a.yaml", "--check", *places)
+    checked = pulsus_here(there, *command_behind("the whole command: ", asked.err))
+    assert checked.code == 0, checked.err
+    request = f"five biggest files in {own}"
+    pulsus_here(there, "plan", request, "-o", "b.yaml", *places)
+    moved = pulsus_here(there, "apply", "b.yaml", "--input", "limit=9", *places)
+    again = command_behind("review the plan again: ", moved.err)
+    made = pulsus_here(there, *again)
+    assert made.code == 0, made.err

@@ -120,7 +120,7 @@ def notes_to_show(saved: SavedPlan, inputs: Sequence[str]) -> list[str]:
 @contextmanager
 def name_file_of_plan(plan: Path) -> Iterator[None]:
     """Name the file of the plan in the hint of PlanMoved, which does not know it."""
-    file = shlex.quote(str(plan))
+    file = in_given_places(shlex.quote(str(plan)))
     try:
         yield
     except PlanMoved as moved:
