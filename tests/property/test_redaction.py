@@ -1,6 +1,6 @@
 """Redacting twice changes nothing more, and never lets a known secret through."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pulsus.core.telemetry.dumped_text import redact_dumped
@@ -61,6 +61,7 @@ def test_a_known_secret_never_comes_through(before, after):
 
 
 @given(st.sampled_from(["=", ": ", "='", '="', '": "', "' : '"]), TEXT, TEXT)
+@example("=", "\x1b", "-----BEGIN A-----")  # the escape sequence ends with the letter p
 def test_a_word_given_as_a_password_never_comes_through(sign, before, after):
     assert "hunter2hunter2" not in redact(f"{before} password{sign}hunter2hunter2 {after}")
 

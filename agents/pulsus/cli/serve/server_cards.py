@@ -32,7 +32,7 @@ ASK_AGAIN = (
     "ask again with the command that asked for it, such as `pulsus apply PLAN --request`, "
     "and decide before the time is over"
 )
-"""What to do about a request that expired."""
+"""The hint for a request that expired."""
 
 
 class ServerCards:

@@ -23,6 +23,7 @@ _UNSEEN: Final = late_pattern(
     "|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
+_MARK: Final = "[redacted]"
 _WORD: Final = late_pattern(r"\w+")
 _LATIN: Final = late_pattern("[A-Za-z]")
 _OTHER: Final = late_pattern("[\u0370-\u052f]")
@@ -54,16 +55,22 @@ def redact_folded(text: str, redact: Callable[[str], str]) -> str:
     folded = fold_text(text)
     if folded == text or redact(folded) == folded:
         return text
-    lines = [_redact_line(line, redact) for line in text.split("\n")]
-    found = fold_text("\n".join(lines))
-    clean = redact(found)
-    return "\n".join(lines) if clean == found else clean
+    lines = [_redact_as_read(line, redact) for line in text.split("\n")]
+    return _redact_as_read("\n".join(lines), redact)
 
 
-def _redact_line(line: str, redact: Callable[[str], str]) -> str:
-    folded = fold_text(line)
+def _redact_as_read(text: str, redact: Callable[[str], str]) -> str:
+    """Return the text folded and without secrets; as it is if it has none once it is folded."""
+    folded = fold_text(text)
     clean = redact(folded)
-    return line if clean == folded else clean
+    if clean == folded:
+        return text
+    if "\x1b" in text:
+        # "ESC password=" is read as "assword=", which announces no secret.
+        whole = fold_text(text.replace("\x1b", " "))
+        gone = {*_WORD.findall(whole)}.difference(_WORD.findall(redact(whole)), ["redacted"])
+        clean = _WORD.sub(lambda found: _MARK if found[0] in gone else found[0], clean)
+    return clean
 
 
 def _fold_word(found: re.Match[str]) -> str:
