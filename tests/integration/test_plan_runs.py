@@ -9,10 +9,15 @@ from contextlib import closing
 
 import pytest
 
+from pulsus.approvals.cards.stored_requests import StoredRequests
+from pulsus.bootstrap.app import App
+from pulsus.config.settings import Settings
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry import ids
-from pulsus.errors import Aborted
+from pulsus.errors import Aborted, UsageError
 from pulsus.execution.journal.journal import Journal
+from pulsus.routing.requests.carried_request import RequestRun
+from pulsus.routing.requests.plan_request import PlanCarrier
 from tests.integration.test_completion import complete
 from tests.integration.test_json_schemas import check
 from tests.integration.test_run_verified import FACTS, READER, WRITER
@@ -309,9 +314,9 @@ def test_a_cancelled_run_is_shown_with_the_way_on(project):
     run_id = run(project, "apply", "plan.yaml")[1]["run_id"]
     with closing(Journal(project / ".pulsus", project, ids.utc_now)) as journal:
         journal.take_run(run_id)
-        journal.end_run("cancelled", Aborted("SIGINT ended the run", hint="go on with it"))
-    shown = pulsus_here(project, "runs", "show", run_id).out
-    assert f"go on: pulsus runs resume {run_id}" in shown
+        way = f"go on with it: pulsus runs resume {run_id}"
+        journal.end_run("cancelled", Aborted("SIGINT ended the run", hint=way))
+    assert way in pulsus_here(project, "runs", "show", run_id).out
 
 
 def test_a_write_in_doubt_that_needs_an_approver_is_not_offered_the_option_yes(project):
@@ -508,7 +513,7 @@ def test_an_undo_of_a_relative_path_is_refused_in_another_folder(tmp_path):
 
 
 def test_a_run_with_a_relative_path_does_not_go_on_in_another_folder(tmp_path):
-    """It would write the file of that name there, which nobody reviewed."""
+    """A resume would change a file of the same name that no reviewer has seen."""
     promoted(tmp_path, READER, target=FACTS)
     promoted(tmp_path, UNDONE, target=Target("system", "count", "things"))
     (tmp_path / "new").write_text("old", encoding="utf-8")
@@ -540,3 +545,19 @@ def test_a_plan_with_a_relative_path_is_not_requested_outside_the_project(tmp_pa
     assert (refused.code, refused.json["error"]["code"]) == (2, "USAGE")
     assert f"new would be another file in this folder, {other}" in refused.json["error"]["message"]
     assert pulsus(tmp_path, *ask).code == 0
+
+
+def test_a_server_in_another_folder_does_not_carry_out_relative_paths(tmp_path, monkeypatch):
+    """The approver saw the name alone, and the file of that name beside the server was changed."""
+    promoted(tmp_path, READER, target=FACTS)
+    promoted(tmp_path, UNDONE, target=Target("system", "count", "things"))
+    save(tmp_path, write("s1", "new"))
+    assert pulsus(tmp_path, "apply", "plan.yaml", "--request").code == 0
+    (asked,) = StoredRequests(tmp_path / ".pulsus", tmp_path).pending()
+    other = tmp_path / "sub"
+    other.mkdir()
+    carrier = PlanCarrier(lambda: App(tmp_path, Settings(), {}))
+    monkeypatch.chdir(other)
+    with pytest.raises(UsageError, match="new would be another file in this folder"):
+        carrier.carry_out(asked, RequestRun("ada", lambda *_: None))
+    assert list(other.iterdir()) == []

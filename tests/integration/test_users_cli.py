@@ -136,7 +136,7 @@ def test_a_person_whose_token_may_not_ask_is_not_told_that_it_is_invalid(tmp_pat
 
 
 def test_a_request_says_at_once_that_no_user_may_approve_it(tmp_path):
-    """A requester would wait for a decision that nobody can make."""
+    """Without an approver the request only expires."""
     pulsus_here(tmp_path, "init")
     pulsus_here(tmp_path, "plan", f"five biggest files in {tmp_path}", "-o", "a.yaml")
     asked = pulsus_here(tmp_path, "apply", "a.yaml", "--request")

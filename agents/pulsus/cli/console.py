@@ -41,6 +41,11 @@ def _complete(text: str) -> str:
     return text.replace(_ACCEPT, in_given_places(_ACCEPT)) if _ACCEPT in text else text
 
 
+def given_places() -> tuple[str, ...]:
+    """Return the options for folders of this call."""
+    return tuple(_given_places)
+
+
 def in_given_places(command: str) -> str:
     """Return the command with the options for folders of this call, so that it finds the same."""
     if not _given_places:

@@ -8,7 +8,6 @@ status is chosen in `cli/plan/run_end.py`, and an earlier run that waits is ende
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
@@ -208,8 +207,7 @@ def _ask_for_missing(
     given = {pair.partition("=")[0].rstrip(":") for pair in inputs}
     left = [arg for arg in missing if arg.name not in given]
     users = {arg.name: str(plan) for arg in left}
-    command = console.in_given_places(shlex.join(("pulsus", "apply", str(plan), *options)))
-    words = tuple(shlex.split(command))
+    words = ("pulsus", "apply", str(plan), *options, *console.given_places())
     call = IncompleteCall(words, inputs, steps_of_inputs(saved.plan), whole=True)
     return ask_for_inputs(left, read_proposals(saved.notes), person, users, call)
 

@@ -51,9 +51,10 @@ def run_lines(record: RunRecord, saved: SavedPlan, *, why: bool = True) -> Itera
         if each.verification and not each.verification.ok:
             checker = each.verification.tool or "not verified"
             yield f"      {checker}: {each.verification.reason}"
-    # A run that another run of the same plan replaced has no hint: its change would be made twice.
-    if is_killed or (ended and ended.get("hint")):
+    if is_killed:
         yield f"  go on: {in_given_places(f'pulsus runs resume {record.run_id}')}"
+    elif ended and ended.get("hint"):
+        yield f"  {in_given_places(str(ended['hint']))}"
     if record.needs:
         doubt = any(each.state == "in_doubt" for each in record.steps)
         ways = settle_ways(record.run_id, record.needs.step, saved) if doubt else ()

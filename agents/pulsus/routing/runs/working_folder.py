@@ -47,7 +47,7 @@ def require_project_folder(project: Path, calls: Iterable[Call]) -> None:
     """Raise UsageError if this is not the folder of the project, and a path is relative."""
     if Path.cwd() == project.resolve():
         return
-    path = find_relative_path(calls, Path.cwd())
+    path = find_relative_path(calls, Path.cwd(), project)
     if path is not None:
         raise UsageError(
             f"a requested plan runs in {project}, and {one_line(path, _MOST_SHOWN)} would be "
@@ -71,16 +71,17 @@ def list_calls(
         yield catalogue.get(step.tool), values
 
 
-def find_relative_path(calls: Iterable[Call], folder: Path) -> str | None:
+def find_relative_path(calls: Iterable[Call], *folders: Path) -> str | None:
     """Return a relative path among the values, or None.
 
-    It is one that the declared effects of the tool name, or the path of something in `folder`.
+    It is one that the declared effects of the tool name, or the path of something in a folder.
     """
     for tool, values in calls:
         named = set(_declared_texts(tool, values)) if tool else set()
         for text in texts_in(list(values.values())):
             is_absolute = text.startswith(("/", "~")) or not text
-            if not is_absolute and (text in named or os.path.lexists(folder / text)):
+            exists = any(os.path.lexists(folder / text) for folder in folders)
+            if not is_absolute and (text in named or exists):
                 return text
     return None
 
